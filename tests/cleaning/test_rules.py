@@ -8,9 +8,9 @@ import pytest
 from transduce.cleaning.rules import (
     RuleReport,
     Rules,
+    count_repeats,
     find_lowest,
     read_test_lines,
-    repeats,
     require_detectable,
 )
 from transduce.errors import InputError
@@ -117,7 +117,7 @@ def test_repeats_are_those_of_brute_force():
         "b a b a b a b a b a c",
         "one two three four five six seven eight " * 4,
     ):
-        found, expected = repeats(text), brute(text.split())
+        found, expected = count_repeats(text), brute(text.split())
         assert found == expected or (found < 4 and expected < 4), text
 
 

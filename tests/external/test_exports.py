@@ -13,7 +13,7 @@ import torch
 from tests.exports.random_members import random_member, save_member, shapes
 from tests.external.environments import make_environment
 
-from transduce.exports.proof import encode, translate
+from transduce.exports.proof import encode_source, translate
 from transduce.vocabulary import END
 
 pytestmark = pytest.mark.external
@@ -70,7 +70,7 @@ def text_member(sizes):
 
 def list_ended(member, lines):
     """Return some lines and their greedy outputs: those that end by themselves, with a text."""
-    sources = [encode(member, line) for line in lines]
+    sources = [encode_source(member, line) for line in lines]
     found = translate(member, [source.ids for source in sources], 1)
     outputs = {
         source.line: member.task.decode(one.ids, "")

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from transduce.inference.counted_links import ROUNDS, count_links, learn
+from transduce.inference.counted_links import ROUNDS, count_links, learn_link_weights
 
 WORDS = [f"w{number}" for number in range(40)]
 
@@ -56,6 +56,8 @@ def test_each_round_is_the_expectation_over_links_and_the_maximum_of_their_count
         sums = {s: counts[s, "x"] + counts[s, "y"] for s in "ab"}
         table = {(s, t): count / sums[s] for (s, t), count in counts.items()}
     entries = [0, 2, 1, 3, 0]  # a-x b-x a-y b-y, and a-x of the second pair
-    found = learn(np.array(entries), np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1, 2]), np.ones(5))
+    found = learn_link_weights(
+        np.array(entries), np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1, 2]), np.ones(5)
+    )
     names = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     assert np.allclose(found, [table[names[entry]] for entry in entries])

@@ -7,7 +7,7 @@ from tests.cli.language import sentences
 
 import transduce
 from transduce.errors import InputError
-from transduce.runs.development import choose_held_out, clean_text, divide, require_texts_agree
+from transduce.runs.development import choose_held_out, clean_text, divide_text, require_texts_agree
 from transduce.runs.texts import InMemoryPairs, add_pairs
 from transduce.settings import Data
 from transduce.text.clean import Cleaner
@@ -86,7 +86,9 @@ def numbered(count):
 
 def test_what_is_held_out_is_kept_out_of_training_with_all_pairs_of_its_sources():
     text = InMemoryPairs(tuple(numbered(2_000)))
-    train, dev = (Counter(source for source, _ in part.read()) for part in divide(text, Data()))
+    train, dev = (
+        Counter(source for source, _ in part.read()) for part in divide_text(text, Data())
+    )
     assert dev.total() in (200, 201)
     assert not train.keys() & dev.keys()
     assert train + dev == Counter(source for source, _ in text.read())
@@ -94,7 +96,7 @@ def test_what_is_held_out_is_kept_out_of_training_with_all_pairs_of_its_sources(
 
 def test_copies_among_added_pairs_are_kept_out_of_training_too():
     gold, silver = InMemoryPairs(tuple(numbered(2_000))), InMemoryPairs(tuple(numbered(3_000)))
-    train, dev = divide(add_pairs(gold, silver, 1.0, ("gold", "silver")), Data())
+    train, dev = divide_text(add_pairs(gold, silver, 1.0, ("gold", "silver")), Data())
     held_out = {source for source, _ in dev.read()}
     assert held_out
     assert not held_out & {source for source, _ in train.read()}
@@ -153,7 +155,7 @@ def test_a_run_goes_on_with_its_held_out_pairs_by_the_same_call_and_by_its_folde
 
 def test_the_cleaning_reports_the_lines_of_the_file_although_pairs_are_held_out():
     text = InMemoryPairs((*numbered(2_000), ("one side", "")))
-    train, _ = divide(text, Data())
+    train, _ = divide_text(text, Data())
     cleaner = Cleaner(Data())
     list(clean_text(cleaner, train, 0))
     assert cleaner.report.dropped["empty side"].samples[0]["line"] == 2_201
