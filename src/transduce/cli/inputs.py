@@ -49,7 +49,7 @@ class WeightedFile:
 
 
 class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
-    """The parameter type of FILE[:WEIGHT[:FIRST-LAST]], a file that updates FIRST to LAST read."""
+    """The parameter type of FILE[:WEIGHT[:FIRST-LAST]], where updates FIRST to LAST read FILE."""
 
     name = "file[:weight[:first-last]]"
 

@@ -61,7 +61,7 @@ class Augmentation:
     def change_texts(
         self, epoch: int, pairs: Int[np.ndarray, " P"]
     ) -> Iterator[tuple[int, Ids, Pair]]:
-        """Yield (index, tag, new text) of each of the P pairs that this epoch changes.
+        """Yield (index, ids of the tag, new text) of each of the P pairs that this epoch changes.
 
         The tag is [BEGIN] or []. Pairs with symbols that have no text, such as <unk>, are left out.
         """

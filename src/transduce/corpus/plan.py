@@ -70,11 +70,11 @@ class Plan:
         """Return the number of a step's epoch, and the step's number in that epoch, both from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
-            self.pass_epoch()
+            self.append_epoch()
         number = bisect.bisect_left(self.ends, step) + 1
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
-    def pass_epoch(self) -> None:
+    def append_epoch(self) -> None:
         """Append the next epoch's last step to `ends`, and the pairs read by then to `taken`."""
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
@@ -104,7 +104,7 @@ class Plan:
     def select_epoch(self, number: int) -> Int[np.ndarray, " M"]:
         """Return the indices of the M pairs of an epoch, text by text."""
         while len(self.ends) < number - 1:
-            self.pass_epoch()
+            self.append_epoch()
         begin = 1 if number == 1 else self.ends[number - 2] + 1
         taken, counts = self.taken[number - 1], self.count_pairs(begin)
         parts, first = list[Int[np.ndarray, " _"]](), 0

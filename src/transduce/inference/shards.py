@@ -130,7 +130,10 @@ def describe_translator(translator: Translator) -> dict[str, Any]:
 
 
 def is_written(path: Path, text: ShardText, how: Mapping[str, Any]) -> bool:
-    """Return whether a shard's folder exists; raise an error if it is damaged or does not match."""
+    """Return whether a shard is written, with the same text and options; else refuse its folder.
+
+    `how` has the models and options. A damaged folder is refused, too.
+    """
     if not path.exists():
         return False
     found = open_folder(path, KIND)

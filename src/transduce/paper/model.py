@@ -198,6 +198,7 @@ class EncoderLayer(nn.Module):
         return self.add_feed_forward(x, self.feed_forward)
 
     def sub_layers(self) -> "Sequence[SubLayer]":
+        """The sub-layers in order."""
         return self.self_attention, self.feed_forward
 
 
@@ -232,6 +233,7 @@ class DecoderLayer(nn.Module):
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
 
     def sub_layers(self) -> "Sequence[SubLayer]":
+        """The sub-layers in order."""
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
@@ -352,6 +354,7 @@ class SelfAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor | None:
+        """W^O, which `scale_by_depth` divides."""
         return self.output.weight
 
 
@@ -398,6 +401,7 @@ class CrossAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
+        """W^O, which `scale_by_depth` divides."""
         return self.output.weight
 
 
@@ -486,6 +490,7 @@ class FeedForward(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
+        """W2, which `scale_by_depth` divides."""
         return self.outer.weight
 
 

@@ -17,7 +17,7 @@ from transduce.recipes.catalogue import RECIPES, by_name, find_original_name
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, require_changes, require_shown, with_changes
+from transduce.settings.recipe import Value, require_changes, require_printable, with_changes
 from transduce.text.arguments import read_path
 
 SIZE_LIMIT = 1 << 20
@@ -67,8 +67,8 @@ def from_file(path: str | PathLike[str]) -> Recipe:
         start = by_name(start)
         about = f"{start.name}, changed by {path.name}"
         recipe = Recipe.from_mapping({"name": path.stem, "about": about, **values}, start)
-        require_shown("about", recipe.about)
-        require_shown("because", recipe.because)
+        require_printable("about", recipe.about)
+        require_printable("because", recipe.because)
     except InputError as error:
         raise InputError(error.fact, error.hint, file=path) from None
     if not recipe.name.isprintable() or not recipe.name.strip():

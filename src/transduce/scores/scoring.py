@@ -101,14 +101,14 @@ def require_scorable(metrics: Sequence[str], references: Sequence[str], language
 
 
 def describe_slow_metrics(
-    metrics: Sequence[str], references: Sequence[str], language: str, texts: int = 1
+    metrics: Sequence[str], references: Sequence[str], language: str, outputs: int = 1
 ) -> str:
-    """Return a warning if TER takes over half a minute for `texts` such outputs, else ""."""
+    """Return a warning if TER takes over half a minute for `outputs` such outputs, else ""."""
     if not {"ter", "ter-any-length"}.intersection(metrics):
         return ""
     code = shorten_language(language) or guess_language([references])
     lengths = (len(line if code in WITHOUT_BLANKS else line.split()) for line in references)
-    minutes = texts * sum(map(estimate_ter_seconds, lengths)) / 60
+    minutes = outputs * sum(map(estimate_ter_seconds, lengths)) / 60
     if minutes < LONG_MINUTES:
         return ""
     duration = f"{minutes:,.0f} minutes" if minutes >= 1.5 else "a minute"

@@ -162,7 +162,7 @@ def cast_value(path: str, value: object) -> Value:
     if isinstance(value, str) and wanted is not str:
         value = parse_value(value)
     if isinstance(value, str) and wanted is str:
-        require_shown(path, value)
+        require_printable(path, value)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         found = format_number(value)
         raise InputError(f"{path} must be {TYPE_NAMES[wanted]} from -2^63 to 2^63 - 1, not {found}")
@@ -173,7 +173,7 @@ def cast_value(path: str, value: object) -> Value:
     return typing.cast("Value", value)
 
 
-def require_shown(name: str, text: str) -> None:
+def require_printable(name: str, text: str) -> None:
     """Raise InputError if a text has a line end or a control character."""
     fact = f"{name} has a line end or another character that no line shows"
     require(not UNSHOWN.search(text), f"{fact}: {short_repr(text)}", "leave it out")

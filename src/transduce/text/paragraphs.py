@@ -74,7 +74,7 @@ def find_sentences(
     read: Callable[[str], str] = str,
     language: str = "",
 ) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each sentence that has a letter; `word` matches one word of a text.
+    """Yield (start, end) of each sentence with a letter, in a text whose words `word` matches.
 
     A match of `line_end` between two words ends a sentence, too. `read` resolves the escapes
     in a word, such as `Caf&eacute;.`.
