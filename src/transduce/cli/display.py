@@ -188,7 +188,7 @@ def replace_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, the closed stream's
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, that is `number`
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     if sys.stdout is None:
@@ -196,7 +196,7 @@ def replace_closed_streams() -> None:
 
 
 def use_blocking_streams() -> None:
-    """Make standard streams blocking, since otherwise a part of a line would be read as a line.
+    """Make standard streams blocking, since otherwise a read could return a part of a line.
 
     A program that makes a pipe or terminal non-blocking leaves it so for programs that it starts.
     """

@@ -121,7 +121,7 @@ def run_quietly(command: Sequence[str], folder: str) -> tuple[int, str]:
 
 
 def wait_for_all(ray: Any, numbers: dict[Any, int], count: int) -> int:  # noqa: ANN401
-    """Wait for tasks (task -> shard), print how each ended, return the first failure's exit code."""
+    """Wait for tasks (task -> shard), print how each ended, return the first failure's code."""
     failed, left = 0, list(numbers)
     while left:
         (done,), left = ray.wait(left)

@@ -181,7 +181,9 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
         part = choose_shard(text, how, output)
     task = translator.task
-    rows = task.rows if isinstance(task, SignalTask) else None  # samples a row, 0 for text
+    rows = (
+        task.rows if isinstance(task, SignalTask) else None
+    )  # samples in a row of each side, 0 for text
     lines = read_signal_sources(input, rows[0]) if rows else read_short_lines(input)
     outputs = translator.nbest_lines(
         note_markup(input, part.cut(lines), count(part.first)),
@@ -264,7 +266,7 @@ def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | No
 
 
 def look_up_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
-    """Return the meaning of a file name's ending; None if `meanings` has none of its endings."""
+    """Return what `meanings` (by ending, such as ".po") has for a file's name, or None."""
     endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
     return next((meanings[ending] for ending in endings if ending in meanings), None)
 

@@ -1,8 +1,8 @@
 """The parallel corpora: WMT's training data and test sets, and small ones to train on in minutes.
 
 The table `downloads.tsv` beside this module lists the size, checksums and addresses of each file,
-0 or nothing where they are not known. Of two files NAME-1 and NAME-2 with the same text, the first
-is tried first. `splits.tsv` lists the line counts of splits that are made here, and the sha256 of
+0 or nothing where they are not known. If files NAME-1 and NAME-2 have the same text, NAME-1 is
+tried first. `splits.tsv` lists the line counts of splits that are made here, and the sha256 of
 their texts.
 """
 
@@ -33,7 +33,7 @@ SPLITS = {
 
 
 def build_part(name: str, lines: int, file: str, members: str) -> Part:
-    """Build a Part from two archives with the same text; {} in `members` is for a language code."""
+    """Build a Part from two archives with the same text, at `members` with a language code for {}."""
     languages = ("en", "fr" if "fr" in name else "de")
     both = [
         TextPair(*(Text(DOWNLOADS[f"{file}-{n}"], members.format(one)) for one in languages))
@@ -42,8 +42,10 @@ def build_part(name: str, lines: int, file: str, members: str) -> Part:
     return Part(name, tuple(both), lines)
 
 
-def shared_parts(language: str, europarl: int, crawled: int, commentary: int) -> tuple[Part, ...]:
-    """Build the Parts Europarl, Common Crawl and News Commentary with these numbers of lines."""
+def build_shared_parts(
+    language: str, europarl: int, crawled: int, commentary: int
+) -> tuple[Part, ...]:
+    """Build the Parts of both language pairs: Europarl, Common Crawl, News Commentary."""
     counts = {"europarl-v7": europarl, "commoncrawl": crawled, "news-commentary-v9": commentary}
     return tuple(
         build_part(
@@ -63,11 +65,11 @@ WMT14_GERMAN = Corpus(
     ("en", "de"),
     "parliament, web and news commentary, 4.5 million pairs; the paper's training data",
     TRAINING_LICENCE,
-    (Split("train", shared_parts("de", 1_920_209, 2_399_123, 201_288)),),
+    (Split("train", build_shared_parts("de", 1_920_209, 2_399_123, 201_288)),),
     ELSEWHERE,
 )
 FRENCH_PARTS = (
-    *shared_parts("fr", 2_007_723, 3_244_152, 183_251),
+    *build_shared_parts("fr", 2_007_723, 3_244_152, 183_251),
     build_part("undoc.2000.fr-en", 12_886_831, "un", "un/undoc.2000.fr-en.{}"),
     build_part("giga-fren.release2", 22_520_376, "giga", "giga-fren.release2.fixed.{}.gz"),
 )

@@ -108,8 +108,8 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
     """Compare a model's best outputs with the engine's, at one beam width, without length penalty.
 
     Our search ends hypotheses by the engine's rule. At the length limit our search adds END and its
-    probability; other programs do not. So log P is not compared for outputs that reach the limit,
-    nor, with a wider beam, are their texts, because log P ranks them.
+    probability; other programs do not. So log P is not compared for outputs that reach the limit.
+    With a wider beam their texts are not compared either, because log P ranks them.
     """
     ids = [source.ids for source in sources]
     own = translate(model, ids, beam)
@@ -120,7 +120,9 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
     )
     theirs = list[EngineOutput]()
     for limit, group in groupby(sources, lambda one: one.limit if engine.limits_length else 0):
-        lines = [source.line for source in group]  # of one limit, if the engine obeys it
+        lines = [
+            source.line for source in group
+        ]  # all with the same limit, if the engine obeys limits
         theirs += engine.translate(lines, beam, limit)
     pairs = list(zip(sources, ours, theirs, strict=True))
     ended = [

@@ -18,7 +18,7 @@ from transduce.settings.data import CHANGES
 
 Option = TypeVar("Option")
 Pair = tuple[str, str]  # a source line and its translation
-Change = Callable[[Pair, tuple[str, str], random.Random], Pair]  # of a pair in two languages
+Change = Callable[[Pair, tuple[str, str], random.Random], Pair]  # pair, its languages, draw → pair
 
 DOTTED = ("tr", "az")  # languages that write i and ı, and İ and I
 END_MARKS = ".!?…。！？।۔؟"
@@ -63,7 +63,7 @@ def mistype(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pai
     """Return a pair with typing errors in the source: one, and one more for every 20 characters.
 
     In words of three letters or more, letters are swapped, dropped, doubled or replaced by a
-    neighbour on the keyboard, and spaces are added or left out. Scripts without capitals stay.
+    neighbour on the keyboard, and spaces are added or left out. Letters without capital forms are not changed.
     """
     source = pair[0]
     for _ in range(1 + len(source) // LETTERS_PER_TYPO):

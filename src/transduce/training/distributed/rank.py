@@ -66,7 +66,7 @@ class ProcessRank:
 
 
 def require_below(number: int, count: int, names: tuple[str, str]) -> None:
-    """Raise InputError unless a rank is below a process count; `names` are both variables."""
+    """Raise InputError unless a rank is below a process count; `names` are their variables."""
     if number >= count:
         fact = f"{names[0]} is {number} and {names[1]} is {count} in the environment"
         raise InputError(fact, "ranks count from 0: unset both, or start by torchrun")
