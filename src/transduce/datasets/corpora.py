@@ -33,7 +33,7 @@ SPLITS = {
 
 
 def build_part(name: str, lines: int, file: str, members: str) -> Part:
-    """Build a Part from two archives with the same text, at `members` with a language code for {}."""
+    """Build a Part from two archives of one text; {} in `members` becomes a language code."""
     languages = ("en", "fr" if "fr" in name else "de")
     both = [
         TextPair(*(Text(DOWNLOADS[f"{file}-{n}"], members.format(one)) for one in languages))

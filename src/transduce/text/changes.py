@@ -63,7 +63,8 @@ def mistype(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pai
     """Return a pair with typing errors in the source: one, and one more for every 20 characters.
 
     In words of three letters or more, letters are swapped, dropped, doubled or replaced by a
-    neighbour on the keyboard, and spaces are added or left out. Letters without capital forms are not changed.
+    neighbour on the keyboard, and spaces are added or left out. Letters without capital
+    forms are not changed.
     """
     source = pair[0]
     for _ in range(1 + len(source) // LETTERS_PER_TYPO):
