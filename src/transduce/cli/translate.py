@@ -181,9 +181,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
         part = choose_shard(text, how, output)
     task = translator.task
-    rows = (
-        task.rows if isinstance(task, SignalTask) else None
-    )  # samples in a row of each side, 0 for text
+    rows = task.rows if isinstance(task, SignalTask) else None  # samples in a row; 0: text
     lines = read_signal_sources(input, rows[0]) if rows else read_short_lines(input)
     outputs = translator.nbest_lines(
         note_markup(input, part.cut(lines), count(part.first)),

@@ -67,7 +67,7 @@ class Diagram:
 
     def translate(self, text: str, *values: Number | str) -> str:
         """Return a text in the figure's language, with values in place of {0}, {1}, …"""
-        return (self.texts[text] if self.texts else text).format(*map(self.show, values))
+        return (self.texts[text] if self.texts else text).format(*map(self.format, values))
 
     def format(self, value: Number | str) -> str:
         """Return a value as text; a number gets the separators of the figure's language."""
@@ -516,7 +516,7 @@ def draw_one_head(diagram: Diagram, a: Architecture) -> Number:
 
 def draw_multi_head(diagram: Diagram, a: Architecture) -> Number:
     """Draw multi-head attention from its inputs upwards; return the y of its upper end."""
-    y, copies, show, middle = START - STEP, min(3, a.heads), diagram.show, COLUMNS[1]
+    y, copies, show, middle = START - STEP, min(3, a.heads), diagram.format, COLUMNS[1]
     behind, joined, biases = COPY * (copies - 1), a.heads * a.d_v, int(a.attention_biases)
     top = y
     for letter, x, width in zip("VKQ", COLUMNS, (a.d_v, a.d_k, a.d_k), strict=True):
