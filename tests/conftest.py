@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 import gc
+import logging
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ pytest_plugins = ("tests.faults.record",)
 # Who starts the tests in the background of a shell has SIGINT ignored, and the commands that the
 # tests start would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+gc.disable()  # until all is collected: nothing that is imported becomes garbage
 
 # No test asserts on time: how long an example takes says how busy the machine is.
 hypothesis.settings.register_profile("any pace", deadline=None)
@@ -76,6 +79,10 @@ def pytest_collection_finish() -> None:
     """Modules and collected tests stay to the end: no collection of garbage looks at them again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
+    for name, logger in logging.Logger.manager.loggerDict.items():
+        if name.startswith("torch") and isinstance(logger, logging.Logger):
+            logger.propagate = True  # or pytest adds its handlers to each, six times in every test
 
 
 @pytest.hookimpl(tryfirst=True)
