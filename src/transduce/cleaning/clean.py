@@ -62,14 +62,14 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
 ) -> CleanText:
     """Write the pairs of a text that break no rule into a folder, and report on the others.
 
-    `pairs` are a text, as for `transduce.train`. Always dropped are pairs with an empty side, with
-    equal sides, with sides of very unequal length, and with a target that repeats a phrase. The
-    other rules also drop some good pairs, and are off: `languages`, such as `("en", "de")`, drops
-    pairs with a side that reads like another language (this needs py3langid); `numbers` and `urls`
-    drop pairs whose sides differ in them; `letters` is the least share of letters of a side.
-    `not_in` names files with lines of test sets, which are dropped from the text. `models` are a
-    model from source to target and one back: the share `worst` of the pairs is dropped, namely the
-    least probable by both models. A second call opens the folder.
+    `pairs` are a text, as for `transduce.train`. Pairs with an empty side, equal sides, sides of
+    very unequal length, or a target that repeats a phrase are always dropped. The other rules also
+    drop some good pairs, and are off: `languages`, such as `("en", "de")`, drops pairs with a side
+    that reads like another language (this needs py3langid); `numbers` and `urls` drop pairs whose
+    sides differ in them; `letters` is the least share of letters of a side. `not_in` names files
+    with lines of test sets, which are dropped. With `models`, one from source to target and one
+    back, the share `worst` of the pairs is dropped, the least probable by both. A second call opens
+    the folder.
 
         found = transduce.clean("clean", ("a.en", "a.de"), numbers=True, not_in=["test.en"])
         print(found.report.broken)

@@ -83,13 +83,12 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     """Train a recipe with every combination of settings; return the rows, the best score first.
 
     `vary` has the values of each setting, such as `{"architecture.dropout": [0.1, 0.2]}`. The
-    other arguments are those of `transduce.train`: without `recipe` one is chosen that fits the
-    text, and pairs are held out if there is no `dev`. The corpus is prepared once. A second call
+    other arguments are those of `transduce.train`. The corpus is prepared once. A second call
     resumes unfinished runs and reads finished ones. Each run is ranked by its best validation: the
     one with the best score, or the lowest perplexity if validation computes no score. A run that
-    diverges is the last row, with the reason in `failure`; the others are trained all the same.
-    If settings such as `search.beam` vary, each run is trained once, and the mean of its last
-    snapshots, `model`, decodes the whole development set with every combination of them.
+    diverges is the last row, with the reason in `failure`. If settings such as `search.beam` vary,
+    each run is trained once, and the mean of its last snapshots, `model`, decodes the whole
+    development set with every combination of them.
 
         settings = {"training.steps": 400, "training.validate_every": 5}
         vary = {"architecture.dropout": [0.1, 0.2]}
