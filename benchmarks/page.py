@@ -31,7 +31,9 @@ def page(found: dict[str, Any], parts: Mapping[str, Part]) -> str:
         title,
         "",
         *ABOUT,
-        *(f"- {name}: {fact}" for name, fact in found["machine"].items() if name not in IN_TITLE),
+        ", ".join(
+            f"{name} {fact}" for name, fact in found["machine"].items() if name not in IN_TITLE
+        ),
         "",
     ]
     for name, part in parts.items():

@@ -28,7 +28,7 @@ def section(found: Mapping[str, Any] | None) -> list[str]:
         f"`{found['command']}`, {found['at']}. bfloat16 unless it says otherwise. Milliseconds are "
         "the median over rounds, the lowest and highest in brackets.",
         "",
-        *(f"- {name}: {fact}" for name, fact in found["machine"].items()),
+        ", ".join(f"{name} {fact}" for name, fact in found["machine"].items()),
         "",
     ]
     if any("output" in case for part in found["parts"].values() for case in part["cases"]):

@@ -112,7 +112,7 @@ def test_the_section_is_the_last_of_the_page(tmp_path, monkeypatch):
     for _ in range(2):
         assert command.main(["--page", str(tmp_path / "found.json")]) == 0
     assert command.PAGE.read_text().count("## On a GPU") == 1
-    assert "- GPU: X" in command.PAGE.read_text()
+    assert "GPU X" in command.PAGE.read_text()
 
 
 def test_an_unknown_part_is_refused(capsys):
