@@ -1,5 +1,6 @@
 """What tests of the explainer do in a browser again and again."""
 
+import functools
 import json
 
 from tests.view.browser import Browser
@@ -26,9 +27,15 @@ return texts.map((text) => {
 """
 
 
+@functools.lru_cache(maxsize=4)
+def build_page(translator: Translator, *texts: str, **settings) -> str:
+    """Return the page of a translator; tests that follow each other open the same one."""
+    return explain(translator, *texts, **settings).page
+
+
 def open_explainer(browser: Browser, translator: Translator, *texts: str, **settings):
     """Open the page of a translator and wait until it has shown its example."""
-    browser.open_text(explain(translator, *texts, **settings).page)
+    browser.open_text(build_page(translator, *texts, **settings))
     browser.wait(READY)
 
 
