@@ -110,6 +110,7 @@ def test_a_page_is_served_until_ctrl_c(trained):
         assert process.stdout
         assert process.stderr
         address = process.stdout.readline().decode().strip()
+        process.send_signal(signal.SIGUSR1)  # is for a training
         with urllib.request.urlopen(address, timeout=20) as answer:
             assert answer.read().startswith(b"<!doctype html>")
         process.send_signal(signal.SIGINT)

@@ -159,3 +159,19 @@ def test_lines_that_are_not_translated_are_counted_and_a_deleted_text_is_gathere
     shutil.rmtree(corpus / "distilled" / "text")
     assert call("distil", *text, "-o", corpus / "distilled").code == 0
     assert call("distil", *text, "-o", corpus).code == 2
+
+
+def test_a_development_set_of_the_other_direction_is_told_before_hours_of_translation(
+    call, made, tmp_path
+):
+    sides = {
+        "de": "Der Hund schläft unter dem Tisch, und die Katze sieht aus dem Fenster.",
+        "en": "The dog sleeps under the table, and the cat looks out of the window.",
+    }
+    for name, line in sides.items():
+        (tmp_path / name).write_text("".join(f"{line}{n}\n" for n in range(20)), "utf-8")
+    dev = (f"--dev-source={tmp_path}/de", f"--dev-target={tmp_path}/en")
+    text = (made / "model", f"--source={tmp_path}/en", "--until=text")
+    ended = call("distil", *text, *dev, "-o", tmp_path / "distilled")
+    warning = "warning: the development source is in the language de, and the model reads en"
+    assert (ended.code, warning in ended.stderr) == (0, True)

@@ -304,4 +304,4 @@ def test_all_commands_on_pairs_warn_alike_of_a_source_that_is_not_the_models(
 def test_one_text_in_another_language_than_the_model_reads_is_warned_of(call, made, tmp_path):
     for text, told in ((GERMAN, True), (ENGLISH, False)):
         ended = call("attend", made / "model", text, "-o", tmp_path / "a.html")
-        assert ("TEXT is in the language de, and the model reads en" in ended.stderr) == told
+        assert ("the text is in the language de, and the model reads en" in ended.stderr) == told

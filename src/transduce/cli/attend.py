@@ -21,7 +21,7 @@ from transduce.cli.searching import (
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
-from transduce.text.languages import find_other_language
+from transduce.text.languages import describe_language
 
 if TYPE_CHECKING:
     from transduce.settings import Recipe
@@ -236,10 +236,8 @@ def record(
             fact = f"standard input has {len(lines):,} lines, and a page shows one"
             raise InputError(fact, "transduce attend MODEL TEXT")
         text = lines[0]
-    data = translator.recipe.data
-    if other := find_other_language(text, data.source_language):
-        fact = f"TEXT is in the language {other}, and the model reads {data.source_language}"
-        display.print_message(f"warning: {fact}")
+    if found := describe_language("text", [text], translator.recipe.data.source_language):
+        display.print_message(f"warning: {found}")
     return record_attention(translator, text, target)
 
 

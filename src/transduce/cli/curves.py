@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from transduce.cli import display, options
+from transduce.cli import display, options, signals
 from transduce.cli.options import FILE
 from transduce.cli.outcome import Terminated
 from transduce.errors import InputError
@@ -73,6 +73,7 @@ def serve_page(runs: tuple[Path, ...], port: int) -> None:
     """Print the address of a live page, and serve it until Ctrl-C."""
     from transduce.view.curves.server import CurvesServer
 
+    signals.ignore_checkpoint_signal()
     with CurvesServer(runs, port) as server:
         display.print_result(server.address)
         display.flush_output()

@@ -122,7 +122,7 @@ def command(
         )
     fact = "--columns is for --pairs and --dev-pairs"
     require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
-    on_warning, teacher = WarningPrinter(), None
+    on_warning, teacher, dev = WarningPrinter(), None, texts.read_dev()
     if teachers:
         models = replace(models, ensemble=tuple(teachers[1:]))
         choice = TranslatorChoice(teachers[0], models, beam)
@@ -130,6 +130,8 @@ def command(
         if source or pairs:
             texts_read = Inputs(source=source, pairs=pairs, columns=texts.split_columns()).read()
             next(warn_of_sides(teacher, (one[:2] for one in texts_read)), None)
+        if dev is not None:
+            next(warn_of_sides(teacher, dev.read(), "development "), None)
     scorer = None
     if backward is not None:
         one = ModelOptions(threads=models.threads)
@@ -143,7 +145,7 @@ def command(
             pairs=pairs,
             columns=texts.split_columns(),
             outputs=outputs,
-            dev=texts.read_dev(),
+            dev=dev,
             student=student,
             settings=dict(changes),
             worst=worst,

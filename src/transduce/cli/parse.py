@@ -17,7 +17,7 @@ from transduce.cli.line_outputs import (
     write_lines,
 )
 from transduce.cli.options import FILE, INPUT, FilePath, add_options
-from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
 from transduce.durable.folder import require_harmless_output
 from transduce.errors import InputError
 from transduce.settings.fields import require
@@ -111,7 +111,8 @@ def command(
     on_warning = WarningPrinter()
     translator = choice.open(on_warning, input)
     sentences, for_search = tee(read_sentences(input, tags, columns=columns, tokenise=tokenise))
-    trees = translator.nbest_lines((words for words, _ in for_search), nbest)
+    lines = warn_of_language(translator, (words for words, _ in for_search))
+    trees = translator.nbest_lines(lines, nbest)
 
     def format_line(number: int, found: "tuple[list[Output], Sentence]") -> str:
         best, (_, given_tags) = found

@@ -17,7 +17,7 @@ from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, own_load_average
 from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WIDEST_BEAM, Sampling
-from transduce.text.languages import SAMPLE_LINES, find_wrong_side
+from transduce.text.languages import SAMPLE_LINES, describe_language, find_wrong_side
 
 if TYPE_CHECKING:
     from transduce.inference.lines import OnWarning
@@ -249,21 +249,36 @@ class TranslatorChoice:
 
 
 def warn_of_sides(
-    translator: "Translator", pairs: Iterable[tuple[str, str]]
+    translator: "Translator", pairs: Iterable[tuple[str, str]], kind: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs; first warn if a side of many is no text in the model's language for it.
 
-    The targets may all be empty.
+    The targets may all be empty. `kind`, such as "development ", stands before a side's name.
     """
     from transduce.tasks import find_task_kind
 
     data, pairs = translator.recipe.data, iter(pairs)
     first = list(islice(pairs, SAMPLE_LINES))
     if first and find_task_kind(data).is_text:
-        named = dict(zip(("source", "target"), map(list, zip(*first, strict=True)), strict=True))
+        names = f"{kind}source", f"{kind}target"
+        named = dict(zip(names, map(list, zip(*first, strict=True)), strict=True))
         if warning := find_wrong_side((data.source_language, data.target_language), named):
             display.print_message(f"warning: {warning}")
     yield from chain(first, pairs)
+
+
+def warn_of_language(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines unchanged; at the thousandth, warn if they are not in the model's language.
+
+    Guessing a language takes half a second, which the outputs of fewer lines are not to wait for.
+    """
+    first, language = list[str](), translator.recipe.data.source_language
+    for number, line in enumerate(lines, start=1):
+        if number <= SAMPLE_LINES:
+            first.append(line)
+        elif number == LINES_PER_WORKER and (found := describe_language("source", first, language)):
+            display.print_message(f"warning: {found}")
+        yield line
 
 
 def load_in_worker(load: "Callable[[], Translator]") -> "Translator":

@@ -10,7 +10,7 @@ import click
 from transduce.cli import options
 from transduce.cli.line_outputs import WarningPrinter, open_output, read_words, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
-from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -58,7 +58,8 @@ def command(
     )
     on_warning = WarningPrinter()
     translator = choice.open(on_warning, input)
-    sentences, for_search = tee(read_words(input, tokenise=tokenise))
+    words = read_words(input, tokenise=tokenise)
+    sentences, for_search = tee(warn_of_language(translator, words))
     labels = translator.nbest_lines(for_search)
 
     def format_line(number: int, found: "tuple[list[Output], str]") -> str:

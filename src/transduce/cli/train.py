@@ -141,7 +141,10 @@ def command(
             sys.exit(follow_rank_0(rendezvous, output, store))
         texts.require_no_text(store)
         require_run_folder(output)
+        was_there = output.exists()
         copy = None if copy_to is None else open_copy(copy_to, output)
+        if copy is not None and output.exists() and not was_there:
+            display.print_message(f"{output} is put back from its copy, {copy.address}")
         inputs = TrainingInputs(
             folder=output,
             recipe=recipe,

@@ -30,6 +30,7 @@ from transduce.cli.searching import (
     SamplingOptions,
     TranslatorChoice,
     keep_option,
+    warn_of_language,
 )
 from transduce.settings.fields import require
 from transduce.text.documents.read import FORMATS, SUFFIXES
@@ -184,7 +185,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
     rows = task.rows if isinstance(task, SignalTask) else None  # samples in a row; 0: text
     lines = read_signal_sources(input, rows[0]) if rows else read_short_lines(input)
     outputs = translator.nbest_lines(
-        note_markup(input, part.cut(lines), count(part.first)),
+        warn_of_language(translator, note_markup(input, part.cut(lines), count(part.first))),
         nbest,
         block=part.block,
         prefixes=None if prefix is None else part.cut(read_short_lines(prefix)),

@@ -90,9 +90,15 @@ def find_wrong_side(languages: tuple[str, str], sides: Mapping[str, Sequence[str
         some = lines[:SAMPLE_LINES]
         if records := describe_records(some):
             return f"the {name} is no plain text: {records}"
-        if len(some) >= FEWEST_LINES and (other := find_other_language(" ".join(some), language)):
-            return f"the {name} is in the language {other}, and the model {verb} {language}"
+        if len(some) >= FEWEST_LINES and (found := describe_language(name, some, language, verb)):
+            return found
     return ""
+
+
+def describe_language(name: str, lines: Sequence[str], language: str, verb: str = "reads") -> str:
+    """Return "", or that the text called `name` is not in the language that a model `verb`s."""
+    other = find_other_language(" ".join(lines), language)
+    return other and f"the {name} is in the language {other}, and the model {verb} {language}"
 
 
 def detect_language(text: str) -> tuple[str, float]:
