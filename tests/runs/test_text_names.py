@@ -277,3 +277,10 @@ def test_a_file_of_pairs_that_is_named_as_a_source_is_warned_of(tmp_path):
     _, said = name_text(C_N2, text, None, {})
     fact = f"{tmp_path / 'a.en'} is no plain text: each line has a tab, as in a file of pairs"
     assert [one for one in said if "warning" in one] == [f"warning: {fact}; --pairs reads pairs"]
+
+
+def test_pairs_that_all_stand_in_quotes_are_warned_of(tmp_path):
+    for name, told in (("a.tsv", True), ("a.csv", False)):
+        (tmp_path / name).write_text('"the ""dog"""\t"der Hund"\n' * 20)
+        _, said = name_text(C_N2, open_texts("train", tmp_path / name, Data()), None, {})
+        assert any("stands in quotes" in one for one in said) == told

@@ -24,7 +24,7 @@ from transduce.settings.data import OWN, UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import UNSHOWN, Value, shorten_name, with_changes
 from transduce.tasks import find_task_kind
-from transduce.text.files import describe_records, read_lines
+from transduce.text.files import FEWEST_LINES, describe_records, read_lines
 from transduce.text.languages import (
     FORM,
     NO_LANGUAGE,
@@ -44,6 +44,7 @@ TEXT_NAMES = CORPUS, *LANGUAGES = [f"data.{name}" for name in NAMES]  # paths of
 KNOWN = {*SHORT_CODES, *SHORT_CODES.values()}
 SIDE = re.compile(r"(?:.*[-_](?=..\Z))?([a-z]{2,3})")  # a part of a name such as en, eng, train_en
 BOTH = re.compile(r"(?:.*[-_])?([a-z]{2,3})[-_]([a-z]{2,3})")  # en-fr, tatoeba-en-fr
+QUOTED = re.compile('".*"')
 SAMPLE_PAIRS = 500  # pairs read to guess a text's languages
 LONGEST_NAME = 100
 
@@ -94,11 +95,19 @@ def name_text(
 
 
 def warn_of_records(text: Pairs) -> Iterator[str]:
-    """Yield a warning for each file that is named as one side of a text, and has more."""
+    """Yield a warning for each file that is named as one side of a text, and has more than texts.
+
+    Also for a file of pairs whose sides all stand in quotes, as programs for tables write them.
+    """
     for one in [each.pairs for each in text.texts] if isinstance(text, MixedPairs) else [text]:
         for file in (one.source, one.target) if isinstance(one, FilePair) else ():
             if records := describe_records([*islice(read_lines(file), SAMPLE_LINES)]):
                 yield f"warning: {file} is no plain text: {records}; --pairs reads pairs"
+        if isinstance(one, TaskFiles) and one.kind.is_text:
+            sides = [side for pair in islice(one.read(), SAMPLE_LINES) for side in pair]
+            if len(sides) >= FEWEST_LINES and all(QUOTED.fullmatch(side) for side in sides):
+                fact = f"each side in {one.path} stands in quotes, which are learned as text"
+                yield f"warning: {fact}; in a file named .csv they are none"
 
 
 def warn_of_other_languages(text: Pairs) -> Iterator[str]:
