@@ -57,6 +57,12 @@ def test_a_signal_keeps_the_last_finished_update_of_a_student(call, corpus, rais
     assert [path.name for path in kept] == ["step-00000003"]
 
 
+def test_a_signal_that_asks_for_a_checkpoint_does_not_end_a_student(call, corpus, raise_at_step_3):
+    raise_at_step_3(signal.SIGUSR1)
+    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "--until=run")
+    assert call("distil", *text, *STUDENT, "-o", corpus / "distilled").code == 0
+
+
 def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpus):
     folder, text = corpus / "d", f"--source={corpus}/a.en"
     ended = call("distil", babbler, text, "--until=shards", "--beam=1", "-o", folder)

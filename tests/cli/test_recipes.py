@@ -204,3 +204,9 @@ def test_a_model_or_a_run_is_shown_with_its_own_numbers_of_symbols(call, made):
 def test_a_file_named_recipe_json_without_a_model_is_a_recipe_file(call, tmp_path):
     (tmp_path / "recipe.json").write_text('{"start": "tiny", "name": "own"}')
     assert call("recipes", "show", tmp_path / "recipe.json").stdout.startswith("own: ")
+
+
+def test_what_show_prints_as_json_is_refused_as_a_recipe_by_its_content(call, tmp_path):
+    (tmp_path / "t.json").write_text(call("recipes", "show", "tiny", "--json").stdout)
+    ended = call("recipes", "diff", tmp_path / "t.json", "tiny")
+    assert ended.stderr.startswith(f"error: {tmp_path / 't.json'}: unknown setting 'parameters'")

@@ -111,6 +111,7 @@ def command(
     training), model (the student) and report (a page of all stages). The same command again
     resumes in the middle of any stage.
     """
+    signals.ignore_checkpoint_signal()
     from transduce.cli.training import show_progress
     from transduce.distillation.distil import distil
     from transduce.distillation.stages import Inputs
