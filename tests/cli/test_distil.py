@@ -113,10 +113,11 @@ def test_a_folder_of_other_things_is_left_alone(call, babbler, corpus):
 
 def test_what_does_not_fit_is_refused(call, babbler, corpus):
     text, outputs = f"--source={corpus}/a.en", f"--outputs={corpus}/a.de"
+    (corpus / "empty").touch()
     for words, fact in [
         ((babbler, text, outputs), "a teacher and another program's outputs exclude each other"),
         ((text,), "and one is needed"),
-        ((babbler, "--source=/dev/null"), "no line of 0 is a sentence to translate"),
+        ((babbler, f"--source={corpus}/empty"), "no line of 0 is a sentence to translate"),
         ((babbler, text, "--seed=-1"), "'--seed': -1 is not in the range"),
         ((babbler,), "there is no text to translate"),
         ((outputs,), "there is no text to translate"),
@@ -181,3 +182,8 @@ def test_a_development_set_of_the_other_direction_is_told_before_hours_of_transl
     ended = call("distil", *text, *dev, "-o", tmp_path / "distilled")
     warning = "warning: the development source is in the language de, and the model reads en"
     assert (ended.code, warning in ended.stderr) == (0, True)
+
+
+def test_text_that_can_be_read_once_only_is_refused(call, babbler, tmp_path):
+    ended = call("distil", babbler, "--source=-", "-o", tmp_path / "d", stdin=b"the dog\n")
+    assert (ended.code, "it is read more than once" in ended.stderr) == (2, True)

@@ -149,3 +149,13 @@ def test_a_run_is_named_and_renamed_and_goes_on_under_its_name(call, corpus):
     ended = call("train", *run, "--name", "demo")
     assert ended.code == 2
     assert ended.stderr.startswith("error: the name 'demo' belongs to a recipe\n")
+
+
+def test_settings_of_validations_without_a_development_set_are_warned_of(call, corpus):
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de", "--set=training.steps=1")
+    dev = ("--dev-source", corpus / "d.en", "--dev-target", corpus / "d.de")
+    for given, told in (((), True), (dev, False)):
+        words = ("train", "tiny", *text, *given, "--set=training.patience=2", "--quiet")
+        ended = call(*words, "-o", corpus / f"run{told}")
+        warning = "warning: without a development set training.patience changes nothing"
+        assert (ended.code, warning in ended.stderr) == (0, told), ended.stderr

@@ -90,9 +90,10 @@ def discard_messages() -> None:
 
 
 def print_note(*lines: str) -> None:
-    """Print notes on standard error, unless the running command was given --quiet."""
-    for line in () if is_quiet() else lines:
-        print_message(line)
+    """Print notes on standard error, but only warnings if the command was given --quiet."""
+    for line in lines:
+        if not is_quiet() or line.startswith("warning: "):
+            print_message(line)
 
 
 def is_quiet() -> bool:

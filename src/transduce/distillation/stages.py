@@ -41,6 +41,7 @@ from transduce.inference.shards import (
     measure_text,
 )
 from transduce.inference.translator import WORKER_BLOCK, Translator
+from transduce.runs.texts import require_file
 from transduce.settings.fields import require
 from transduce.text.clean import normalise
 from transduce.text.files import read_lines, read_pairs
@@ -78,6 +79,8 @@ class Inputs:
         )
         if self.columns is not None:
             require_columns(self.columns)
+        for file in filter(None, (self.source, self.pairs, self.outputs)):
+            require_file(file)
 
     def read(self) -> Iterator[tuple[str, str, str]]:
         """Yield source, reference and output of each line; the last two may be empty."""

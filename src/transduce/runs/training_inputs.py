@@ -1,6 +1,6 @@
 """Choose the recipe of a training and prepare its corpus, from the caller's arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
@@ -45,6 +45,9 @@ from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 from transduce.training.distributed.rank import ProcessRank
+
+# settings that a training without a development set does not read
+OF_VALIDATION = [f"training.{name}" for name in ("validate_every", "validate_lines", "patience")]
 
 
 @final
@@ -131,9 +134,18 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
         require_trainable(recipe, inputs.rank.local_size)
     given = known or chosen.texts
     corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, given, parent)
+    reasons = [*chosen.reasons, *warn_of_no_validation(inputs.settings, corpus)]
     return PreparedTraining(
-        recipe=recipe, reasons=chosen.reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
+        recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
     )
+
+
+def warn_of_no_validation(settings: Mapping[str, Value], corpus: PreparedCorpus) -> Iterator[str]:
+    """Yield a warning if settings are of validations, and there is no development set."""
+    unused = sorted({*OF_VALIDATION} & {*settings}) if corpus.dev is None else []
+    if unused:
+        verb = "changes" if len(unused) == 1 else "change"
+        yield f"warning: without a development set {' and '.join(unused)} {verb} nothing"
 
 
 def choose_run_recipe(
