@@ -134,16 +134,16 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
         require_trainable(recipe, inputs.rank.local_size)
     given = known or chosen.texts
     corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, given, parent)
-    reasons = [*chosen.reasons, *warn_of_no_validation(inputs.settings, corpus)]
+    reasons = [*chosen.reasons, *warn_of_no_validation(inputs, corpus)]
     return PreparedTraining(
         recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
     )
 
 
-def warn_of_no_validation(settings: Mapping[str, Value], corpus: PreparedCorpus) -> Iterator[str]:
-    """Yield a warning if settings are of validations, and there is no development set."""
-    unused = sorted({*OF_VALIDATION} & {*settings}) if corpus.dev is None else []
-    if unused:
+def warn_of_no_validation(inputs: TrainingInputs, corpus: PreparedCorpus) -> Iterator[str]:
+    """Yield a warning if a new run's settings are of validations, without a development set."""
+    unused = sorted({*OF_VALIDATION} & {*inputs.settings})
+    if unused and corpus.dev is None and not is_run(inputs.folder):
         verb = "changes" if len(unused) == 1 else "change"
         yield f"warning: without a development set {' and '.join(unused)} {verb} nothing"
 
