@@ -69,7 +69,7 @@ class TransduceError(Exception):
         fact: str,
         hint: str = "",
         *,
-        file: str | Path | None = None,
+        file: Path | str | None = None,
         line: int | None = None,
         column: int | None = None,
     ) -> None:
