@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,10 +22,13 @@ from transduce.runs.duration import (
 )
 from transduce.runs.machine_settings import resolve_machine_settings
 from transduce.runs.recommend import build_schedule, count_store_pieces
+from transduce.runs.training_run import describe_end
+from transduce.scores.score import Score
 from transduce.settings import Recipe, Training
 from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.rank import ProcessRank
+from transduce.training.progress import Progress, Validation
 
 PAIRS = sentences(250, seed=1)
 SMALL: dict[str, Any] = {"architecture.layers": 1, "training.threads": 1}
@@ -204,3 +208,11 @@ def test_the_last_validation_is_the_one_at_the_end(minutes):
     for training in (short, fitted):
         last = training.steps % training.validate_every or training.validate_every
         assert last > training.validate_every / 2
+
+
+@pytest.mark.parametrize(("value", "is_told"), [(0.32, True), (12.0, False)])
+def test_a_model_that_hardly_reads_its_source_is_told_at_the_end(value, is_told):
+    score = Score("BLEU", value, signature="", lines=500, test_set="")
+    progress = Progress(step=3_000, last_validation=Validation(step=3_000, nats=3.6, score=score))
+    ended = describe_end(Path("run"), Training(steps=3_000), progress, finished=True)
+    assert [("BLEU of 0.32" in line and "=6000" in line) for line in ended[1:]] == [True] * is_told

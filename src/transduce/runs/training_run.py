@@ -245,6 +245,9 @@ def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) ->
     return [*told, "shorter: fewer updates (--set training.steps=…), or --scale laptop"]
 
 
+HOPELESS, ENOUGH = 1.0, 1_000  # a BLEU below this after so many updates is worth a hint
+
+
 def describe_end(
     folder: Path, training: Training, progress: Progress, *, finished: bool
 ) -> list[str]:
@@ -261,4 +264,12 @@ def describe_end(
     early = f", {patience}" if progress.step < training.steps else ""
     steps = f"{progress.step:,} step{'s' * (progress.step != 1)}"
     minutes = progress.seconds / 60
-    return [f"trained {steps} in {minutes:.1f} minutes{skipped}{early}: {folder}"]
+    lines = [f"trained {steps} in {minutes:.1f} minutes{skipped}{early}: {folder}"]
+    score = progress.last_validation.score if progress.last_validation else None
+    if score and score.name == "BLEU" and score.value < HOPELESS and progress.step >= ENOUGH:
+        lines.append(
+            f"hint: with a BLEU of {score.value:.2f} the model hardly reads its source yet; it "
+            f"needs more updates (the same command with --set training.steps={2 * progress.step}), "
+            "or, in a new run, a longer training.warmup"
+        )
+    return lines
