@@ -1,7 +1,7 @@
 """The files of a model folder: their names, and the checks of manifest and bytes, without torch
 
 The file alignment.json has the heads that were chosen for word alignments. The manifest does not
-list this file, which is written later. The file has a checksum and the manifest's sha256.
+list this file, which is written later. It holds its own checksum and the manifest's sha256.
 """
 
 import os
@@ -138,7 +138,7 @@ ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 )
 
 
-# the allowed sets of these entries: without an origin, of a run, of an adapted run, imported
+# entries that go together: of a model without an origin, a run, an adapted run, an import
 TOGETHER: tuple[set[str], ...] = (
     set(),
     {"run", "averaged"},

@@ -132,7 +132,7 @@ def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
     rows.append(format_row("last, unshifted", choice.plain))
     if choice.before is not None:
         rows.append(format_row(f"before: {choice.before.heads.layer}", choice.before))
-    yield from display.align_columns(rows, figures=True)
+    yield from display.align_columns(rows, align_right=True)
     yield f"chosen on {choice.pairs:,} pairs: {choice.best.heads}"
 
 

@@ -242,7 +242,7 @@ def record(
 
 
 def find_figure_text(number: str, language: str) -> str:
-    """Return the sentence of a figure of the paper; refuse a `language` other than English."""
+    """Return the sentence that a figure of the paper shows; refuse languages other than English."""
     from transduce.view.attention.figures import FIGURES
 
     require(
@@ -404,4 +404,4 @@ def format_survey(found: "HeadSurvey") -> Iterator[str]:
         aligned = "" if one.aligned is None else f"{one.aligned:.2f}"
         named = [one.kind, str(one.layer), str(one.head), one.tendency]
         rows.append([*named, *figures, aligned, f"{one.loss:+.4f}"])
-    yield from display.align_columns(rows, figures=True)
+    yield from display.align_columns(rows, align_right=True)

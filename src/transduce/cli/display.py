@@ -132,14 +132,14 @@ def show_pair_count() -> Iterator[Callable[[str, int], None]]:
         yield lambda what, pairs: status.update(f"{what}: {pairs:,}")
 
 
-def align_columns(rows: Sequence[Sequence[str]], *, figures: bool = False) -> Iterator[str]:
+def align_columns(rows: Sequence[Sequence[str]], *, align_right: bool = False) -> Iterator[str]:
     """Yield each row of a table as a line, with cells padded to the width of their columns.
 
-    In a table of figures all cells but each row's first are aligned on the right.
+    `align_right` aligns all cells but each row's first on the right.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for first, *others in rows:
-        pad = str.rjust if figures else str.ljust
+        pad = str.rjust if align_right else str.ljust
         cells = [pad(cell, width) for cell, width in zip(others, widths[1:], strict=True)]
         yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()
 

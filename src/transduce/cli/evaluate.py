@@ -209,7 +209,7 @@ def format_contrast(found: "Evaluation") -> Iterator[str]:
         else:  # single words, which have no references
             others += map(str, one.scores)
     if found.contrast:
-        yield from display.align_columns(rows, figures=True)
+        yield from display.align_columns(rows, align_right=True)
         yield from others
         yield f"signature of a form: {found.contrast[0].scores[0].signature}"
 

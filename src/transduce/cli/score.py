@@ -298,7 +298,7 @@ def format_report(report: SpanReport) -> Iterator[str]:
     for name, one in [*values["types"].items(), *averages.items()]:
         figures = [f"{100 * one[key]:.2f}" for key in ("precision", "recall", "f1")]
         rows.append([name, *figures, f"{one['support']:,}"])
-    yield from display.align_columns(rows, figures=True)
+    yield from display.align_columns(rows, align_right=True)
 
 
 def report_trees(
@@ -341,7 +341,7 @@ def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[s
     for name, figure in FIGURES.items():
         if name != TAGGING or has_own_tags:
             rows.append([name, *(format_number(figure(one)) for one in columns.values())])
-    yield from display.align_columns(rows, figures=True)
+    yield from display.align_columns(rows, align_right=True)
 
 
 def format_number(number: float) -> str:

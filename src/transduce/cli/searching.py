@@ -238,7 +238,7 @@ class TranslatorChoice:
     def with_workers(
         self, translator: "Translator", count_lines: Callable[[int], int]
     ) -> "Translator":
-        """Return the translator with the worker processes that the options or the machine decide.
+        """Return the translator with the count of worker processes that options or machine decide.
 
         `count_lines(most)` counts the lines that the workers would share, but at most `most`.
         """

@@ -75,7 +75,7 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step to `ends`, and the pairs read by then to `taken`."""
+        """Append the next epoch's last step to `ends`, and where each text goes on to `taken`."""
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
         self.taken.append(self.taken[-1] + self.count_pairs(begin))

@@ -45,7 +45,7 @@ def build_part(name: str, lines: int, file: str, members: str) -> Part:
 def build_shared_parts(
     language: str, europarl: int, crawled: int, commentary: int
 ) -> tuple[Part, ...]:
-    """Build the Parts of both language pairs: Europarl, Common Crawl, News Commentary."""
+    """Build a pair's Parts of the corpora that both pairs have, from each one's count of lines."""
     counts = {"europarl-v7": europarl, "commoncrawl": crawled, "news-commentary-v9": commentary}
     return tuple(
         build_part(

@@ -45,7 +45,7 @@ def has_penn_sections(folder: Path) -> bool:
 
 
 def find_tree_files(folder: Path) -> list[Path]:
-    """Return the sorted files of trees (.mrg and others) in and below a folder; refuse none."""
+    """Return the sorted files of trees (.mrg and others) in and below a folder; fail if none."""
     every = [path for _, paths in walk_folders(folder) for path in paths]
     found = sorted(filter_by_ending(every, TREES))
     if not found:

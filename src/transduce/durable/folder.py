@@ -351,7 +351,7 @@ def complete_folder(
 
 
 def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -> None:
-    """Raise InputError unless a path is free, or a valid folder of this kind without other files.
+    """Raise InputError unless a path is free, or a valid folder of this kind with only its files.
 
     Replacing the folder then destroys nothing that another program or a person put there.
     """

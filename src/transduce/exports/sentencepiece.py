@@ -46,7 +46,7 @@ def build_spelling_model(symbols: Sequence[str]) -> bytes:
 
 
 def build_fallback_model(pieces: Sequence[Piece]) -> bytes:
-    """Return a SentencePiece model that merges whole characters, and writes the others as bytes."""
+    """Return a SentencePiece model of these pieces that writes unknown characters as bytes."""
     special = {"unk_id": BEGIN, "bos_id": -1, "eos_id": END, "pad_id": -1}
     return pack_model(pieces, compile_rules(str, vocab_size=300, byte_fallback=True, **special))
 

@@ -50,7 +50,7 @@ PAGE = Path(__file__).with_name("bergamot.html")  # translates what is typed, by
 
 
 def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> None:
-    """Write Marian's weights, the vocabularies, and what names them to Bergamot's programs."""
+    """Write Marian's weights, vocabularies, and files that list them for Bergamot's programs."""
     sizes, data = model.recipe.architecture, model.recipe.data
     for name in ("d_model", "d_ff"):
         fact = f"in int8 architecture.{name} must be a multiple of {QUANTISED}"
@@ -92,7 +92,7 @@ def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> No
 
 
 def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> Named:
-    """Yield Marian's name and array of every weight, with rows of zeros for the added pieces."""
+    """Yield each weight's name in Marian and array, with zeros for SentencePiece's own pieces."""
     encoder, decoder, projection = weights.encoder, weights.decoder, weights.projection
     start = decoder.embedding[BEGIN]
     reads_same = encoder.embedding is decoder.embedding
@@ -118,12 +118,12 @@ def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> 
 
 
 def pad_rows(matrix: Array, rows: int) -> Array:
-    """Return a matrix with rows of zeros at its end, `rows` in all."""
+    """Pad a matrix with zeros to this many rows."""
     return np.pad(matrix, ((0, rows - len(matrix)), (0, 0)))
 
 
 def shift_layer(layer: Layer, shift: Array) -> Layer:
-    """Return a first layer that computes for x what it computed for x + `shift`."""
+    """Return the first layer with other biases: input x gives what x + `shift` gave before."""
     attention = layer.self_attention
 
     def add(projection: Projection, more: Array) -> Projection:
@@ -238,10 +238,9 @@ def serialise_tensors(tensors: Mapping[str, Array], config: str, precision: str)
 
 
 def pack_tensor(name: str, tensor: Array, precision: str) -> tuple[int, tuple[int, ...], bytes]:
-    """Return a tensor's type, its shape and its bytes; a matrix of a product may be in 8 bits.
+    """Return a tensor's type, shape and bytes; for int8, matrices of products are in 8 bits.
 
-    In 8 bits the scale follows the numbers, which are those of the transposed matrix, except for
-    an embedding, whose rows are symbols.
+    In 8 bits a matrix is transposed, except for an embedding, and its scale follows its numbers.
     """
     is_embedding = name.endswith(("Wemb", "_Wt"))
     if precision == "float32" or not (is_embedding or name[:-1].endswith("_W")):

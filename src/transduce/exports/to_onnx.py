@@ -223,7 +223,7 @@ class PlainStack(nn.Module):
 
 @final
 class PlainEncoder(PlainStack):
-    """The encoder; it outputs the keys and values that the decoder's cross-attention needs."""
+    """The encoder; it outputs the keys and values of each decoder layer's cross-attention."""
 
     def __init__(self, weights: Weights) -> None:
         super().__init__(weights.encoder, weights)

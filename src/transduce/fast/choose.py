@@ -300,9 +300,9 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
 
 @cache
 def can_run_triton(device: torch.device, module: str, *sizes: int) -> bool:
-    """Return whether Triton's kernels of `fast/<module>.py` run on a device in these sizes.
+    """Return whether Triton's kernels of `fast/<module>.py` run on a device; tries these sizes.
 
-    They are run once in a process, because Triton needs a C compiler and a folder for its code, and
+    It tries once in a process, because Triton needs a C compiler and a folder for its code, and
     a GPU may lack the memory for a tile. Where anything fails, torch computes the same.
     """
     if device.type != "cuda" or not torch.cuda.is_available():

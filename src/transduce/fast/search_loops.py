@@ -92,7 +92,7 @@ def view_memory(x: Tensor) -> NDArray[float32] | NDArray[int16]:
 
 
 def log_softmax_by_loops(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """Return the log-softmax of each row; overwrites logits that are contiguous."""
+    """Return the log-softmax of each row, on a CPU; overwrites logits that are contiguous."""
     logits = logits.contiguous()
     log_softmax_rows(logits.numpy())
     return logits

@@ -146,7 +146,7 @@ def build_evaluation_text(
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
-    """Return an iterator over translations; raise InputError if they could not be scored."""
+    """Require a text that can be scored; return an iterator over its sources' translations."""
     require_equal_lines(source=text.sources, reference=text.references)
     pairs = zip(text.sources, text.references, strict=True)
     require_matches(number_pairs(pairs), translator.recipe.data)
@@ -306,7 +306,7 @@ def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path
 
 
 def find_fetched_files(name: str, data: Data) -> tuple[Path, Path]:
-    """Return the source and target file of a fetched corpus, named CORPUS or CORPUS:SPLIT."""
+    """Return a fetched corpus' source and target file; `name` is CORPUS:SPLIT, by default test."""
     hint = "name a reference, or instead of the source a fetched test set"
     require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
     corpus, _, split = name.partition(":")

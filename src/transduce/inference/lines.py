@@ -227,7 +227,10 @@ def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> Enco
 def encode_prefix(
     line: Line, task: Task, parts: Sequence[Sequence[int]], extra_length: int
 ) -> tuple[int, ...]:
-    """Return a line's forced prefix as ids, () if it has none; refuse a prefix that is too long."""
+    """Return a line's forced prefix as ids, () if it has none; refuse a prefix that is too long.
+
+    The line's first encoded part and `extra_length` set the most pieces.
+    """
     if line.prefix is None:
         return ()
     require_short_line(line.prefix, line.number)

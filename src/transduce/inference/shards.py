@@ -152,7 +152,7 @@ def create_shard(path: Path, text: ShardText, how: Mapping[str, Any]) -> Iterato
 
 
 def find_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """Return the first difference of two shards: "text", a key of "how", or "" if none differs."""
+    """Return where two shards' manifests differ first: "text", a key of "how", or "" if nowhere."""
     if ours["text"] != theirs.get("text"):
         return "text"
     others = theirs.get("how", {})

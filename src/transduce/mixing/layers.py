@@ -52,7 +52,7 @@ def compute_dilation(side: int, number: int) -> int:
 
 
 class OtherLayer(nn.Module):
-    """A layer that replaces self-attention; its `bind` needs only the sentences' lengths."""
+    """A layer that replaces self-attention; its `bind` lays out a batch, from lengths alone."""
 
     def bind(
         self,

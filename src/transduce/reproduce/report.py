@@ -48,7 +48,7 @@ def require_table_folder(folder: Path) -> None:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The report of a table of trained rows: conditions, tables, a record of each run, a plot."""
+    """A report on the trained rows of a table: conditions, tables, a record of each run, a plot."""
 
     name: str  # base name of the report's files
     title: str

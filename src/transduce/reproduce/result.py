@@ -70,7 +70,7 @@ class RowResult:
 def measure_row(
     job: RowJob, run: Path, prepared: PreparedCorpus, test: ParallelLines | None
 ) -> RowResult:
-    """Measure a trained row's perplexity and BLEU on `test`; if None, on the development set.
+    """Measure a trained row's perplexity and BLEU on `test`, or on the development set if None.
 
     Without a test set the last weights are scored, as in Table 3; with a test set the average of
     the last snapshots is scored, as in Table 2.

@@ -87,7 +87,7 @@ def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
     *,
     needs_dev: bool = False,
 ) -> PreparedCorpus:
-    """Prepare training text and development set in a folder, for a recipe or one that fits them.
+    """Prepare training text and development set in a folder, for a recipe or a fitted one (None).
 
     `texts` are these two: None for those of the recipe's corpus, False for no development set.
 

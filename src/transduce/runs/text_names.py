@@ -95,9 +95,9 @@ def name_text(
 
 
 def warn_of_records(text: Pairs) -> Iterator[str]:
-    """Yield a warning for each file that is named as one side of a text, and has more than texts.
+    """Yield a warning for each file that is given as one side of a text, but has records or pairs.
 
-    Also for a file of pairs whose sides all stand in quotes, as programs for tables write them.
+    Warn also of a file of pairs whose sides are all in quotes, as spreadsheets write them.
     """
     for one in [each.pairs for each in text.texts] if isinstance(text, MixedPairs) else [text]:
         for file in (one.source, one.target) if isinstance(one, FilePair) else ():
@@ -148,12 +148,12 @@ def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Rec
 
 
 def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Return a resumed run's recipe with the corpus, languages and name of its start."""
+    """Return a resumed run's recipe with its stored corpus, languages and name; `settings` win."""
     kept = with_names(recipe, list_names(stored.data), settings)
     kept = replace(kept, about=stored.about, because=stored.because)
     if is_untitled(stored):
         return replace(kept, name=build_title(kept))
-    if find_original_name(stored) in RECIPES:  # such a name lists the settings that were changed
+    if find_original_name(stored) in RECIPES:  # its name lists the changed settings
         return kept
     return replace(kept, name=stored.name)
 
@@ -219,7 +219,7 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
 
 
 def rename_corpus_of_new_languages(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
-    """Return `renamed`, whose corpus is called the user's own if its languages are new.
+    """Return `renamed`, with its corpus called the user's own if its languages are new.
 
     `recipe` has the former languages, `text` the fingerprint of the training text. A
     generated corpus keeps its name, and so does one whose languages differ only in their variants.

@@ -180,7 +180,7 @@ class Language(NamedLanguage):
 
 
 class LanguagePair(TypedDict):
-    """The languages that a client's page begins with."""
+    """The source and target language that a client's page preselects."""
 
     source: NamedLanguage
     target: NamedLanguage

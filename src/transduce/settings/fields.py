@@ -1,4 +1,4 @@
-"""Dataclass fields of settings that store the source of the default, and checks of values."""
+"""Dataclass fields of settings that store where a default comes from, and checks of values."""
 
 import dataclasses
 import math

@@ -127,7 +127,7 @@ def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_signal_sources(path: Path, row: int) -> Iterator[str]:
-    """Yield a list's lines, each path replaced by its file's signal; refuse row sizes but `row`."""
+    """Yield a list's lines, each path replaced by its signal; refuse rows not of size `row`."""
     for number, line in enumerate(read_short_lines(path), start=1):
         yield read_side(line, path, number, row)
 

@@ -162,5 +162,5 @@ def count_numbers(text: str) -> Counter[str]:
 
 
 def read_number(written: str) -> str:
-    """Return a number in the digits 0 to 9, without thousands separators."""
+    """Return a number's digits as 0 to 9, without separators of thousands or decimals."""
     return "".join(str(unicodedata.decimal(one)) for one in written if one.isdecimal())

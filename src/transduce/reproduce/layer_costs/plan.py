@@ -48,7 +48,7 @@ class MeasurementPlan:
 
     @property
     def middle(self) -> tuple[int, int]:
-        """The upper medians (n, d) of the sentence lengths and the widths; both are measured."""
+        """The upper medians (n, d) of lengths and widths, each one of the measured sizes."""
         n, d = sorted(self.n), sorted(self.d)
         return n[len(n) // 2], d[len(d) // 2]
 

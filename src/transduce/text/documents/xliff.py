@@ -52,7 +52,7 @@ class Unit:
 @final
 @dataclass(frozen=True)
 class Xliff:
-    """An XLIFF document: its events, version and units, and the tags for its target language."""
+    """An XLIFF document: its events, version and units, and where it names its target language."""
 
     events: Sequence[Event]
     version: str  # "1" or "2"

@@ -107,7 +107,7 @@ def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
 
 
 def find_closed_labels(symbols: Iterable[str]) -> set[str]:
-    """Return every label X whose closing symbol /X, as in the form t2t, is among the symbols."""
+    """Return every label X whose closing symbol /X, of the form t2t, is among the symbols."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 

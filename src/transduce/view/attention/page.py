@@ -54,7 +54,7 @@ Block = Float32[np.ndarray, "H Q K"]
 
 
 def build_steps(keys: int) -> Float64[np.ndarray, " N"]:
-    """Return the N ascending weights from 0 to 1 that a byte can encode in a row of `keys` weights.
+    """Return the N ascending weights, 0 to 1, to which a page rounds a row of `keys` weights.
 
     A step is 8 % of the weight before it, but at most 0.008 and at least 2 % of 1 / keys, the mean
     of a row. The error is at most half a step. A page computes the same list.

@@ -76,7 +76,7 @@ class FollowedLog:
 def has_line_end(path: Path, offset: int) -> bool:
     """Return whether a line of a file ends just before an offset; true at offset 0.
 
-    If no line ends there, the file was replaced after the offset was noted.
+    False means that the file was replaced after the offset was noted.
     """
     if offset == 0:
         return True
@@ -109,7 +109,7 @@ class NewLines:
         return self.take(found)
 
     def take(self, found: bytes) -> bytes:
-        """Return the whole lines in `found`, the bytes at `searched`; move the offset past them."""
+        """Return the whole lines in `found`, read from `searched`; move the offset past them."""
         begun = self.searched > self.offset  # in the middle of a line of more than MAX_BYTES
         lines, newline, _ = found.partition(b"\n") if begun else found.rpartition(b"\n")
         if newline:

@@ -105,7 +105,7 @@ def draw_legend(x: int, y: int) -> str:
 
 
 def draw_waves(table: Float[Tensor, "P d_model"], top: int) -> list[str]:
-    """Draw some of a table's d_model columns as waves over its P positions, with wavelengths."""
+    """Return SVG elements: some columns of a table as waves over P positions, from `top` down."""
     count, d_model = table.shape
     across = Axis(0, max(count - 1, 1), LEFT, RIGHT, "position")
     frame = Frame(across, Axis(-1, 1, top + WAVES, top, ""))

@@ -1,4 +1,4 @@
-"""The script of the film of one minute, and a storyboard made of it, to be spoken or drawn."""
+"""The script of the film of one minute, and a storyboard for those who speak or draw it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class Line:
 
 
 def read_film(file: Path | None) -> list[Line]:
-    """Read a film's script from a JSON file, or the page's own; raise InputError if it is unfit."""
+    """Read a film's script from a JSON file, by default ours; raise InputError if it is unfit."""
     try:
         own = read_part(OWN).encode() if file is None else b""
         lines = parse_json(own or read_bytes(file or Path(), MAX_BYTES))
@@ -78,7 +78,7 @@ def read_film(file: Path | None) -> list[Line]:
 
 
 def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
-    """Yield each caption's (begin, end) in seconds: reading time and an equal share of the rest."""
+    """Yield each caption's (begin, end) in seconds; they share the film's spare time equally."""
     rest = (SECONDS - sum(map(len, texts)) / PER_SECOND) / max(1, len(texts))
     now = 0.0
     for text in texts:
