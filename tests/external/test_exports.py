@@ -50,13 +50,13 @@ REFUSED = {"huggingface": ("pre-norm", "wide heads", "learned"), "argos": ("lear
 IN_8_BITS = ("ctranslate2", "argos")
 
 
-def text_member(sizes):
+def text_member(sizes, seed):
     """A random model whose outputs are plain text: no lone bytes of a character, no underscore."""
     member = random_member(sizes)
     post, decoder = sizes.norm == "post", member.transformer
     last: Any = decoder.decoder[-1].add_feed_forward.norm if post else decoder.decoder_final_norm
     toward = last.bias.detach() / last.bias.detach().square().sum()
-    noise = 0.5 * torch.randn(toward.shape, generator=torch.Generator().manual_seed(5))
+    noise = 0.5 * torch.randn(toward.shape, generator=torch.Generator().manual_seed(seed))
     letters, symbols = {*string.ascii_letters, ".", "Ġ"}, member.task.target.symbols
     plain = [n for n, one in enumerate(symbols) if set(one) <= letters and one.strip("Ġ")]
     others = [number for number in range(len(symbols)) if number not in plain]
@@ -85,8 +85,11 @@ def save_with_lines(target, sizes, folder):
     if target != "argos":
         Path(f"{folder}.lines").write_text("\n".join(LINES), encoding="utf-8")
         return save_member(random_member(sizes), folder)
-    member = text_member(sizes)
-    lines = list(list_ended(member, MORE_LINES))[:16]
+    for seed in range(5, 30):  # with some seeds hardly an output ends
+        member = text_member(sizes, seed)
+        lines = list(list_ended(member, MORE_LINES))[:16]
+        if len(lines) > 9:
+            break
     assert len(lines) > 9
     Path(f"{folder}.lines").write_text("\n".join(lines), encoding="utf-8")
     return save_member(member, folder)
