@@ -85,12 +85,9 @@ def save_with_lines(target, sizes, folder):
     if target != "argos":
         Path(f"{folder}.lines").write_text("\n".join(LINES), encoding="utf-8")
         return save_member(random_member(sizes), folder)
-    for seed in range(5, 30):  # with some seeds hardly an output ends
-        member = text_member(sizes, seed)
-        lines = list(list_ended(member, MORE_LINES))[:16]
-        if len(lines) > 9:
-            break
-    assert len(lines) > 9
+    members = (text_member(sizes, seed) for seed in range(5, 30))
+    found = ((member, list(list_ended(member, MORE_LINES))[:16]) for member in members)
+    member, lines = next(both for both in found if len(both[1]) > 9)  # with some hardly one ends
     Path(f"{folder}.lines").write_text("\n".join(lines), encoding="utf-8")
     return save_member(member, folder)
 
