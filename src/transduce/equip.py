@@ -13,7 +13,7 @@ import torch
 from transduce.paper.model import Transformer
 from transduce.paper.operations import PLAIN, Operations
 from transduce.paper.search import DecodingStrategy
-from transduce.settings import Architecture
+from transduce.settings import Architecture, Search
 from transduce.settings.search import InferencePrecision
 
 
@@ -72,10 +72,14 @@ def choose_search_operations(
     return found
 
 
-def choose_leaving(strategy: DecodingStrategy, device: torch.device) -> DecodingStrategy:
-    """Return an exact beam search's strategy; on a GPU done sentences leave a batch together."""
+def choose_leaving(
+    strategy: DecodingStrategy, search: Search, device: torch.device
+) -> DecodingStrategy:
+    """Return a beam search's strategy; on a GPU, done sentences of an exact one leave together."""
     choose = import_fast("choose")
-    found: DecodingStrategy = choose.choose_leaving(strategy, device) if choose else strategy
+    if choose is None:
+        return strategy
+    found: DecodingStrategy = choose.choose_leaving(strategy, search, device)
     return found
 
 

@@ -9,6 +9,7 @@ from tests.model.tiny import sizes
 from tests.search.draws import draw
 from tests.stand_in.searches import SEARCH, SOURCES, decoder_of
 
+from transduce.equip import choose_leaving
 from transduce.fast.choose import equip_for_inference
 from transduce.paper.model import StepwiseTransformer, build_transformer
 from transduce.paper.operations import run_layers
@@ -23,7 +24,11 @@ pytestmark = pytest.mark.device
 def search_by(decoder, sources, search, nbest=1):
     """Return each source's best hypotheses, found as commands do."""
     operations = decoder.model.operations
-    strategy = beam_strategy(decoder, sources, search, nbest, operations=operations)
+    strategy = choose_leaving(
+        beam_strategy(decoder, sources, search, nbest, operations=operations),
+        search,
+        decoder.device,
+    )
     found = dict(search_in_memory(decoder, sources, search, strategy))
     return [found[index] for index in range(len(sources))]
 

@@ -230,7 +230,7 @@ def test_a_search_that_done_sentences_leave_together_finds_the_same(nbest):
     for device in (torch.device("cpu"), torch.device("meta")):
         toy = ToyDecoder(model, search.beam)
         one_by_one = beam_strategy(toy, sources, search, nbest)
-        strategy = choose_leaving(one_by_one, device)
+        strategy = choose_leaving(one_by_one, search, device)
 
         def expand(*step, alone=one_by_one, chosen=strategy):
             result = chosen.expand(*step)
@@ -242,6 +242,13 @@ def test_a_search_that_done_sentences_leave_together_finds_the_same(nbest):
         found.append(dict(run_continuous_batching(toy, sources, search, counting)))
     assert found[1] == found[0]
     assert max(waited) > 1
+
+
+def test_sentences_of_a_search_that_stops_early_leave_one_by_one():
+    """Else an output could still change while its sentence waits."""
+    search = Search(stop="early")
+    strategy = beam_strategy(ToyDecoder(random_model(1, symbols=5), 4), [(2, 0)], search)
+    assert choose_leaving(strategy, search, torch.device("meta")) is strategy
 
 
 @pytest.mark.parametrize(

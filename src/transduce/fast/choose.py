@@ -159,12 +159,15 @@ def choose_operations(
     )
 
 
-def choose_leaving(strategy: DecodingStrategy, device: torch.device) -> DecodingStrategy:
-    """Return an exact beam search's strategy; on a GPU done sentences leave a batch together.
+def choose_leaving(
+    strategy: DecodingStrategy, search: Search, device: torch.device
+) -> DecodingStrategy:
+    """Return a beam search's strategy; on a GPU, done sentences of an exact one leave together.
 
-    There, leaving costs more than some steps of a few rows.
+    There, leaving costs more than some steps of a few rows. While they wait, only the results of an
+    exact search cannot change.
     """
-    if device.type == "cpu":
+    if device.type == "cpu" or search.stop != "exact":
         return strategy
     return replace(strategy, expand=lambda *step: leave_together(strategy.expand(*step)))
 

@@ -106,8 +106,7 @@ def search_sources(
     operations = choose_search_operations(models, len(distinct))
     model, distinct = with_constraints(combine_models(models, operations), distinct)
     strategy = choose_beam_strategy(model, distinct, search, n, operations=operations[0])
-    if search.stop == "exact":
-        strategy = choose_leaving(strategy, model.device)
+    strategy = choose_leaving(strategy, search, model.device)
     found = dict(search_in_memory(model, distinct, search, strategy))
     return [found[index][:n] for index in indices]
 

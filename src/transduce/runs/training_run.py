@@ -245,7 +245,7 @@ def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) ->
     return [*told, "shorter: fewer updates (--set training.steps=…), or --scale laptop"]
 
 
-HOPELESS, ENOUGH = 1.0, 1_000  # a BLEU below this after so many updates is worth a hint
+LOW_BLEU, MANY_UPDATES = 1.0, 1_000  # a BLEU below this after so many updates is worth a hint
 
 
 def describe_end(
@@ -266,7 +266,8 @@ def describe_end(
     minutes = progress.seconds / 60
     lines = [f"trained {steps} in {minutes:.1f} minutes{skipped}{early}: {folder}"]
     score = progress.last_validation.score if progress.last_validation else None
-    if score and score.name == "BLEU" and score.value < HOPELESS and progress.step >= ENOUGH:
+    is_low = score is not None and score.name == "BLEU" and score.value < LOW_BLEU
+    if score and is_low and not early and progress.step >= MANY_UPDATES:
         lines.append(
             f"hint: with a BLEU of {score.value:.2f} the model hardly reads its source yet; it "
             f"needs more updates (the same command with --set training.steps={2 * progress.step}), "
