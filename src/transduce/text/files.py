@@ -442,7 +442,8 @@ def describe_records(lines: Sequence[str]) -> str:
 
 def name_markup(line: str) -> str:
     """Return the markup that a line clearly has: "HTML", "LaTeX" or "Markdown"; "" if none."""
-    for kind, pattern in (("HTML", HTML), ("LaTeX", LATEX)):
-        if pattern.match(line):
-            return kind
+    if HTML.match(line):
+        return "HTML"
+    if LATEX.match(line):
+        return "LaTeX"
     return "Markdown" if MARKDOWN.match(line) else ""
