@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
 MOST_PROCESSES = 1_024  # or threads; with 100,000 threads torch ends the process as it starts
+GUESSED_LINES = 100  # fewest lines of a source whose language is guessed, in half a second
 
 
 @final
@@ -268,17 +269,21 @@ def warn_of_sides(
 
 
 def warn_of_language(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines unchanged; at the thousandth, warn if they are not in the model's language.
+    """Yield lines unchanged; warn if there are many, and they are not in the model's language."""
+    first, language, number = list[str](), translator.recipe.data.source_language, 0
 
-    Guessing a language takes half a second, which the outputs of fewer lines are not to wait for.
-    """
-    first, language = list[str](), translator.recipe.data.source_language
+    def warn() -> None:
+        if found := describe_language("source", first, language):
+            display.print_message(f"warning: {found}")
+
     for number, line in enumerate(lines, start=1):
         if number <= SAMPLE_LINES:
             first.append(line)
-        elif number == LINES_PER_WORKER and (found := describe_language("source", first, language)):
-            display.print_message(f"warning: {found}")
+        elif number == LINES_PER_WORKER:
+            warn()
         yield line
+    if GUESSED_LINES <= number < LINES_PER_WORKER:
+        warn()
 
 
 def load_in_worker(load: "Callable[[], Translator]") -> "Translator":
