@@ -103,7 +103,7 @@ def command(
             TranslatorChoice(model, models).open(on_warning, first) for model in (forward, backward)
         )
         translators = there, back
-        next(warn_of_sides(there, text.read()), None)
+        warn_of_sides(there, text.read())
     with display.show_pair_count() as on_progress:
         found = clean(
             output,

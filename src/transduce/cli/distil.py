@@ -130,9 +130,9 @@ def command(
         teacher = choice.open(on_warning, source or pairs)
         if source or pairs:
             texts_read = Inputs(source=source, pairs=pairs, columns=texts.split_columns()).read()
-            next(warn_of_sides(teacher, (one[:2] for one in texts_read)), None)
+            warn_of_sides(teacher, (one[:2] for one in texts_read))
         if dev is not None:
-            next(warn_of_sides(teacher, dev.read(), "development "), None)
+            warn_of_sides(teacher, dev.read(), "development ")
     scorer = None
     if backward is not None:
         one = ModelOptions(threads=models.threads)

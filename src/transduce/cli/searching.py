@@ -252,7 +252,7 @@ class TranslatorChoice:
 def warn_of_sides(
     translator: "Translator", pairs: Iterable[tuple[str, str]], kind: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs; first warn if a side of many is no text in the model's language for it.
+    """Warn if a side of many pairs is no text in the model's language for it; return the pairs.
 
     The targets may all be empty. `kind`, such as "development ", stands before a side's name.
     """
@@ -265,7 +265,7 @@ def warn_of_sides(
         named = dict(zip(names, map(list, zip(*first, strict=True)), strict=True))
         if warning := find_wrong_side((data.source_language, data.target_language), named):
             display.print_message(f"warning: {warning}")
-    yield from chain(first, pairs)
+    return chain(first, pairs)
 
 
 def warn_of_language(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:

@@ -69,7 +69,8 @@ def require_matches(pairs: Iterable[Pair], data: Data) -> None:
         try:
             mismatch = kind.find_mismatch(pair.source, pair.target)
         except InputError as error:  # a target that is malformed in itself
-            raise InputError(f"line {pair.number}: {error.fact}", error.hint) from error
+            fact = error.fact.removeprefix("line 1, ")  # the only line of a target
+            raise InputError(f"line {pair.number}: {fact}", error.hint) from error
         require(not mismatch, f"line {pair.number}: {mismatch}", "compare the two sides")
 
 
