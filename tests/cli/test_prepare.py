@@ -336,6 +336,7 @@ def test_texts_are_mixed_by_weights_and_synthetic_ones_by_their_share(call, tmp_
         ((files[0], f"--pairs={tmp_path}/b.tsv"), "some texts have weights, and others have none"),
         (synthetic, "--synthetic pairs are mixed into others, and none were named"),
         ((f"--pairs={tmp_path}/a.tsv:0",), "a.tsv:0: a weight of 0 reads nothing"),
+        ((f"--pairs={tmp_path}/a.tsv:1_0",), "what follows the colon is no weight"),
         ((*files, "--tag-synthetic"), "there are no synthetic pairs to tag"),
     ]:
         refused = call("prepare", "tiny", SMALLEST, *words, "-o", tmp_path / "t")

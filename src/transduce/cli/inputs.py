@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 import click
 
 from transduce.cli.options import FILE, FiniteRange, format_options, option
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
             return value
         found = WEIGHTED.fullmatch(value)
         if found is None or Path(value).exists():
+            file, _, rest = str(value).partition(":")
+            fact = f"{file}:{short_repr(rest)}: what follows the colon is no weight"
+            hint = f"{file}:3, or {file}:0.5:1-8000 with its first and last update"
+            require(Path(value).exists() or not rest or not Path(file).is_file(), fact, hint)
             return WeightedFile(FILE.convert(value, param, ctx))
         first, last = int(found["first"] or 1), int(found["last"] or 0)
         weight = float(found["weight"] or 1)
