@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from transduce.inference.counted_links import ROUNDS, count_links, learn_link_weights
+from transduce.inference.counted_links import ROUNDS, learn_link_weights, learn_links
 
 WORDS = [f"w{number}" for number in range(40)]
 
@@ -19,13 +19,13 @@ def make_pairs(count, *, is_reversed=False):
 
 def test_words_that_stand_together_are_linked_by_both_directions():
     sources, targets = make_pairs(300)
-    for source, links in zip(sources, count_links(sources, targets), strict=True):
+    for source, links in zip(sources, learn_links(sources, targets), strict=True):
         assert links.sure == {(i, i) for i in range(len(source))}
 
 
 def test_the_order_of_words_may_turn():
     sources, targets = make_pairs(300, is_reversed=True)
-    found = count_links(sources, targets)
+    found = learn_links(sources, targets)
     right = total = 0
     for source, links in zip(sources, found, strict=True):
         wanted = {(i, len(source) - 1 - i) for i in range(len(source))}
@@ -37,7 +37,7 @@ def test_a_word_more_on_one_side_gives_a_possible_link_only():
     sources, targets = make_pairs(300)
     sources.append(["w1", "w2"])
     targets.append(["W1", "W2", "W2"])
-    links = count_links(sources, targets)[-1]
+    links = learn_links(sources, targets)[-1]
     assert links.sure <= links.all
     assert {(0, 0), (1, 1), (1, 2)} <= links.all
     assert len(links.sure) == 2

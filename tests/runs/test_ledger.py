@@ -115,7 +115,7 @@ def test_passes_over_a_mixture_are_told_for_each_text_by_its_share(tmp_path):
         mixture=prepared.train.mixture,
     )
     taken = np.concatenate([plan.select_pairs(step) for step in range(1, 1 + STEPS)])
-    read = ledger.count_pairs_read(prepared.train, recipe.data, STEPS)
+    read = ledger.estimate_pairs_read(prepared.train, recipe.data, STEPS)
     assert read == pytest.approx([(taken < 400).sum(), (taken >= 400).sum()], rel=0.1)
     said = ledger.describe_passes(prepared.train, recipe.data, STEPS)
     assert " passes over new (400 pairs), " in said

@@ -40,7 +40,8 @@ NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 class FilePath(click.Path):
     """The parameter type of paths; an empty path, as an unset variable gives, is refused.
 
-    An empty `Path` would be the current folder. A file named `./-` would become standard input.
+    An empty `Path` would be the current folder. `Path("./-")` is `-`, which means standard input,
+    so such a path is made absolute.
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
@@ -145,8 +146,8 @@ def add_options(
 ) -> Callable[[Command], Command]:
     """Return a decorator that adds a group's options; the command gets one object as `keyword`.
 
-    With `only`, just these fields become options, and the others keep their defaults. `helps`
-    replaces help texts by the names of fields.
+    With `only`, just these fields become options, and the others keep their defaults. `helps` maps
+    the names of fields to help texts that replace their own.
     """
     declared = {one.name: one for one in fields(group) if "names" in one.metadata}
     chosen = [declared[name] for name in only or declared]
@@ -173,7 +174,7 @@ def name_option(one: Field[Any]) -> tuple[str, ...]:
 
 
 def format_options(group: "DataclassInstance", *names: str) -> list[str]:
-    """Return command-line words for those fields `names` of a group that are not the defaults."""
+    """Return command-line words for the fields `names` of a group that are not at their default."""
     words = []
     for one in fields(group):
         if one.name in names and (value := getattr(group, one.name)) != one.default:

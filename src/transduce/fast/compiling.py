@@ -1,8 +1,8 @@
 """Compile the layers and the loss with torch.compile, if `training.compile` is set.
 
 The encoder layers, the decoder layers and the cross-entropy function are compiled. Attention is
-compiled only with torch's variable-length kernel. In padded blocks, tensor shapes differ in every
-batch, and Triton's kernels are compiled already.
+compiled only with torch's variable-length kernel. Other attention is not compiled: padded blocks
+have other shapes in every batch, and Triton's kernels are compiled already.
 """
 
 import os
@@ -56,7 +56,7 @@ def build_for_compiled_layers(
     *,
     build: BuildAttention,
 ) -> BatchAttention:
-    """Build a batch's attention, and exclude it from compilation unless it is torch's kernel."""
+    """Build a batch's attention function; torch.compile skips it unless it is torch's kernel."""
     attend = build(query_lengths, key_lengths, mask)
     return attend if isinstance(attend, VarlenAttention) else torch.compiler.disable(attend)
 

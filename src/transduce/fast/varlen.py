@@ -98,10 +98,10 @@ def compute_window(mask: AttentionMask) -> tuple[int, int]:
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return n offsets: the start of each packed sentence, then the total length repeated.
+    """Return the starts of packed sentences, then the total length, repeated to 2^i + 1 entries.
 
-    The repeats are empty sentences, which make n - 1 a power of two. With few different shapes,
-    compiled code and captured graphs serve many batches.
+    The repeats (n is at least 17) are empty sentences. With few different shapes, compiled code and
+    captured graphs serve many batches.
     """
     ends = list(accumulate(lengths, initial=0))
     more = round_up_to_power_of_two(len(lengths)) - len(lengths)

@@ -22,7 +22,7 @@ from jaxtyping import Bool, Float32
 from transduce.checkpoint.model_files import ALIGNMENT, is_model, save_alignment_heads
 from transduce.errors import InputError
 from transduce.inference.alignment import PairWords, capture_steps, find_pair_words
-from transduce.inference.counted_links import count_links
+from transduce.inference.counted_links import learn_links
 from transduce.inference.lines import LineWarning, Pair
 from transduce.inference.load import load
 from transduce.inference.pairs import EncodedPair, encode_pairs, find_unscorable
@@ -236,7 +236,7 @@ def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentH
     used = [pair for pair in known[:SCORED] if not find_unscorable(pair, translator.recipe)]
     if not used:
         return None
-    counted = count_links(sources, targets)
+    counted = learn_links(sources, targets)
     by_number = {pair.number: links for pair, links in zip(known, counted, strict=True)}
     gold = [by_number[pair.number] for pair in used]
     best = choose_heads_by_pairs(translator, GoldPairs(used, gold)).best.heads

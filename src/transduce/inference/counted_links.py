@@ -19,8 +19,11 @@ ROUNDS = 5  # of EM
 SLOPE = 4.0  # how fast a link gets less likely off the diagonal; as fast_align begins
 
 
-def count_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[GoldLinks]:
-    """Return sure and possible links for each pair of texts, which are non-empty lists of words."""
+def learn_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[GoldLinks]:
+    """Learn word links from these pairs by EM; return the sure and possible links of each pair.
+
+    No text may be empty. A link is (source index, target index).
+    """
     forward = find_likeliest_sources(sources, targets)
     backward = find_likeliest_sources(targets, sources)
     found = list[GoldLinks]()

@@ -143,7 +143,7 @@ class FullProjection(nn.Module):
 
 @final
 class SeparableProjection(nn.Module):
-    """Depthwise convolution, then one matrix: O(k n d + n d²) products for n tokens    (Table 1)"""
+    """A weighted sum of k neighbours, then one matrix: O(k n d + n d²) products    (Table 1)"""
 
     def __init__(self, kernel_size: int, d_model: int) -> None:
         super().__init__()

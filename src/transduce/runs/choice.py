@@ -118,7 +118,11 @@ def find_dev_split(train: Pairs) -> Pairs | None:
 def collect_pairs(
     argument: str, texts: Iterable[object], find_mismatch: Callable[[str, str], str]
 ) -> InMemoryPairs:
-    """Return an iterable of string pairs as `InMemoryPairs`; refuse other or mismatched items."""
+    """Return string pairs as `InMemoryPairs`; InputError if there are none, or one is invalid.
+
+    `argument` is the argument's name in errors. `find_mismatch` returns what is wrong with a pair,
+    or ""; it is not called if the target is empty.
+    """
     pairs = []
     for number, (source, target) in enumerate(check_pairs(argument, texts, PAIRS_HINT), start=1):
         mismatch = target and find_mismatch(source, target)

@@ -54,15 +54,15 @@ def describe_passes(store: Store, data: Data, steps: int) -> str:
     if not store.mixture:
         passes = steps / count_updates_of_pass(store, data)
         return f"{format_passes(passes)} over {count(len(store))}"
-    pairs = count_pairs_read(store, data, steps)
+    pairs = estimate_pairs_read(store, data, steps)
     return ", ".join(
         f"{format_passes(read / text.pairs)} over {text.name} ({count(text.pairs)})"
         for text, read in zip(store.mixture, pairs, strict=True)
     )
 
 
-def count_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
-    """Return roughly how many pairs of each text of a mixture `steps` updates read."""
+def estimate_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
+    """Estimate, for each text in the store's mixture, the pairs that `steps` updates read."""
     texts, read = store.mixture, [0.0] * len(store.mixture)
     sides = (store.source_lengths, data.source_tokens), (store.target_lengths, data.target_tokens)
     ends = np.cumsum([text.pairs for text in texts])[:-1]

@@ -128,7 +128,7 @@ def list_primary(languages: Iterable[str]) -> list[str]:
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with `names` (values by path), except those that `settings` have."""
+    """Return a recipe with `names` (values by path), except at paths that `settings` set."""
     return with_changes(
         recipe, {path: name for path, name in names.items() if path not in settings}
     )

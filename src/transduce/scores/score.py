@@ -33,7 +33,7 @@ class Score:
 
 
 def format_scores(scores: Sequence[Score]) -> list[str]:
-    """Format scores on one test set as lines; only the first line names an unknown test set."""
+    """Format scores as lines; from the second on, an unknown test set is "the same N lines"."""
     lines = list(map(str, scores))
     if scores and scores[0].test_set.startswith(NAMELESS):
         first = f"{scores[0].test_set} | {scores[0].lines:,} lines"

@@ -40,7 +40,8 @@ KNOWN = {
     "d7a4cd9741221d99": "Multi30k test 2017, German, lower-cased and tokenised",
     "2bf85a477676d90e": "Multi30k test 2017, English, lower-cased and tokenised",
     "164b5d6d9da065f2": "Multi30k test 2017, French, lower-cased and tokenised",
-    "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",  # split by our catalogue of corpora
+    # splits that datasets/corpora.py makes, not official ones
+    "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",
     "0a8cd032d67d25f7": "Tatoeba en-de of 2018, test, English",
     "73d6efc875fabd78": "Tatoeba en-de of 2018, dev, German",
     "2035dd0fd9e012ab": "Tatoeba en-de of 2018, dev, English",
@@ -74,7 +75,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return a stored test set name, or the set's name today if it was unknown when stored."""
+    """Return a stored test set name; for an unknown set, the name that its hash has today."""
     start = re.fullmatch(r"(?:unknown|not a known test set) \(sha256 (\w+)\)", stored)
     if start is None:
         return stored

@@ -151,22 +151,26 @@ def sample_symbols(
 ) -> Int[Tensor, " R"]:
     """Draw one symbol per row by the Gumbel-max trick, with noise from the row's random key."""
     scaled = log_probs.float() / max(sampling.temperature, COLDEST)
-    values, symbols = filter_candidates(scaled, sampling, highest_sums)
+    logits, symbols = filter_candidates(scaled, sampling, highest_sums)
     noise = gumbel_noise(derive_key(keys[:, None], symbols))
-    return symbols.gather(1, (values + noise).argmax(dim=1, keepdim=True))[:, 0]
+    return symbols.gather(1, (logits + noise).argmax(dim=1, keepdim=True))[:, 0]
 
 
 def filter_candidates(
-    values: Float[Tensor, "R V"],
+    logits: Float[Tensor, "R V"],
     sampling: Sampling,
     highest_sums: HighestSums = PLAIN.highest_sums,
 ) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
-    """Return the C values that top-k keeps, with -inf where top-p drops one, and their symbols."""
-    symbols = values.shape[1]
+    """Return the top-k logits of each row, -inf where top-p drops one, and their symbol ids.
+
+    Without top-k, C = V. The logits are descending if anything is filtered, else in their old
+    order.
+    """
+    symbols = logits.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
-        return values, torch.arange(symbols, device=values.device).expand_as(values)
-    nothing = values.new_zeros(len(values), 1)
-    values, kept = highest_sums(nothing, values, min(sampling.top_k or symbols, symbols))
-    probabilities = values.softmax(dim=1)
+        return logits, torch.arange(symbols, device=logits.device).expand_as(logits)
+    nothing = logits.new_zeros(len(logits), 1)
+    logits, kept = highest_sums(nothing, logits, min(sampling.top_k or symbols, symbols))
+    probabilities = logits.softmax(dim=1)
     before = probabilities.cumsum(dim=1) - probabilities
-    return values.masked_fill(before >= sampling.top_p, -torch.inf), kept
+    return logits.masked_fill(before >= sampling.top_p, -torch.inf), kept

@@ -1,7 +1,7 @@
 """Changes to a pair of lines that a robust model must bear, such as upper case or typing errors.
 
-Each change takes a pair and returns a new one, or the same pair if nothing can change. Words are
-not aligned, so that no change replaces a word and its translation.
+Each change takes a pair and returns a new one, or the same pair if nothing can change. No change
+replaces a word together with its translation, because the words are not aligned.
 """
 
 import hashlib
@@ -54,7 +54,10 @@ def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> 
 
 
 def drop_end_mark(pair: Pair, _languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair without ¿, ¡ and end marks such as ?; the same if its source has none."""
+    """Return a pair without ¿, ¡ and final marks; the same pair if the source has none.
+
+    The pair is also unchanged if a side would become empty.
+    """
     source, target = (OPENING_MARKS.sub("", side.rstrip(END_MARKS).rstrip()) for side in pair)
     return (source, target) if source and target and source != pair[0] else pair
 

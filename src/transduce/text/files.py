@@ -153,10 +153,10 @@ OF_LABELS = "--tags reads tokens with labels, whose sentences end with a blank l
 def read_pairs_tsv(
     path: Path | str, columns: tuple[int, int] | None = None, other_ways: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield the source and target of each line of a file with tab-separated columns.
+    """Yield (source, target) of each line of a tab-separated file; `columns` count from 1.
 
-    `columns` has the numbers of the source and target columns, from 1; by default each line has
-    only these two. `other_ways` completes a hint: how the caller's user may name pairs otherwise.
+    By default, a line has these two columns only. `other_ways` is appended to the hint of an error.
+    It names other ways to give pairs.
     """
     name = display_name(path)
     hint = f"a line is source, one tab, target{'; ' if other_ways else ''}{other_ways}"

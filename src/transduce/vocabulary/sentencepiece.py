@@ -32,7 +32,7 @@ def build_sentencepiece(pieces: Sequence[Piece], charsmap: str = "") -> Vocabula
     SentencePiece's compiled normaliser in base64, "" for none. A literal </s>, <s> or <unk> in a
     text gets a space after its <.
     """
-    require_valid(pieces, charsmap)
+    require_valid_pieces(pieces, charsmap)
     specials = [*SPECIALS, UNKNOWN]
     texts = [piece for piece, _ in pieces]
     lowest = min((score for _, score in pieces), default=0.0)
@@ -61,8 +61,8 @@ def read_sentencepiece(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed J
     return build_sentencepiece(pieces[UNKNOWN_ID + 1 :], charsmap)
 
 
-def require_valid(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> None:
-    """Raise ValueError for a piece, a score or a normaliser that `tokenizers` cannot use."""
+def require_valid_pieces(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> None:
+    """Raise ValueError for a piece, a score or a base64 `charsmap` that `tokenizers` cannot use."""
     names = {piece for piece, _ in pieces if isinstance(piece, str)}
     if len(names) < len(pieces) or names & {"", UNKNOWN, *SPECIALS}:
         raise ValueError("a piece stands there twice, or is none")

@@ -14,7 +14,7 @@ from typing import final
 
 from transduce.errors import FolderError, InputError
 from transduce.settings.fields import require
-from transduce.vocabulary.sentencepiece import Piece, require_valid
+from transduce.vocabulary.sentencepiece import Piece, require_valid_pieces
 
 UNIGRAM = 1  # the model type of the trainer's option --model_type=unigram
 NORMAL, UNKNOWN, CONTROL, UNUSED, BYTE = 1, 2, 3, 5, 6  # types of pieces
@@ -49,7 +49,7 @@ def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
             piece for value in list_messages(fields, PIECES) if (piece := read_piece(value))
         )
         charsmap = base64.b64encode(to_message(normaliser.get(CHARSMAP, b""))).decode()
-        require_valid(pieces, charsmap)
+        require_valid_pieces(pieces, charsmap)
     except (LookupError, ValueError, TypeError, struct.error) as error:
         raise FolderError("is no SentencePiece model", "look at the path", file=file) from error
     if trainer.get(TRAINER_TYPE, UNIGRAM) != UNIGRAM or trainer.get(TRAINER_SUFFIX):

@@ -12,7 +12,7 @@ from tests.view.attention.samples import make_view
 from transduce.errors import InputError
 from transduce.view.attention.page import (
     WeightEncoding,
-    build_steps,
+    build_levels,
     encode_view,
 )
 
@@ -72,7 +72,7 @@ def test_no_weight_is_further_off_than_row_v15_allows(number, most, keys):
 
 @pytest.mark.parametrize("keys", [1, 27, 512, 100_000])
 def test_a_byte_is_enough_for_the_steps_of_any_length(keys):
-    steps = build_steps(keys)
+    steps = build_levels(keys)
     assert len(steps) <= 256
     assert (steps[0], steps[-1]) == (0, 1)
     assert np.diff(steps).max() <= 0.008001

@@ -28,7 +28,7 @@ from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Return a forward pass's operations as (outside, inside) attention's projections."""
+    """Return one forward pass's operations: (all others, those of attention's projections)."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:

@@ -63,14 +63,14 @@ CHANGES: Mapping[str, Mapping[str, Value]] = MappingProxyType(
 )
 
 
-def build_row(name: str, changes: Mapping[str, Value]) -> Recipe:
-    """Return the recipe of the row `name`, with `changes` to the architecture."""
+def build_claim_recipe(name: str, changes: Mapping[str, Value]) -> Recipe:
+    """Return `BASE` named claims/`name`, with `changes` (values by field) to its architecture."""
     recipe = replace(BASE, name=f"claims/{name}")
     return with_changes(recipe, {f"architecture.{path}": value for path, value in changes.items()})
 
 
 ROWS: Mapping[str, Recipe] = MappingProxyType(
-    {name: build_row(name, changes) for name, changes in CHANGES.items()}
+    {name: build_claim_recipe(name, changes) for name, changes in CHANGES.items()}
 )
 
 

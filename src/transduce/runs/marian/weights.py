@@ -168,7 +168,11 @@ def take_rows(table: Tensor, rows: Sequence[int]) -> Tensor:
 
 
 def convert_layer(take: Take, start: str, name: str, order: Tensor) -> dict[str, Tensor]:
-    """Return the weights of the checkpoint's layer `start` under our names for layer `name`."""
+    """Return layer `start` of the checkpoint as our layer `name`, with features in our `order`.
+
+    `take` returns a checkpoint tensor by name. `order` has the index of each of our d_model
+    features in the checkpoint.
+    """
 
     def join(parts: Sequence[str], attention: str, kind: str) -> Tensor:
         tensors = [take(f"{start}.{attention}.{part}_proj.{kind}") for part in parts]

@@ -53,22 +53,22 @@ FORMAT = 1  # version of header and blocks; a page's script reads no other
 Block = Float32[np.ndarray, "H Q K"]
 
 
-def build_steps(keys: int) -> Float64[np.ndarray, " N"]:
+def build_levels(keys: int) -> Float64[np.ndarray, " N"]:
     """Return the N ascending weights, 0 to 1, to which a page rounds a row of `keys` weights.
 
     A step is 8 % of the weight before it, but at most 0.008 and at least 2 % of 1 / keys, the mean
     of a row. The error is at most half a step. A page computes the same list.
     """
-    smallest, steps = max(0.02 / keys, 1e-6), [0.0]
-    while steps[-1] < 1:
-        steps.append(min(1.0, steps[-1] + min(0.008, max(smallest, 0.08 * steps[-1]))))
-    return np.array(steps)
+    smallest, levels = max(0.02 / keys, 1e-6), [0.0]
+    while levels[-1] < 1:
+        levels.append(min(1.0, levels[-1] + min(0.008, max(smallest, 0.08 * levels[-1]))))
+    return np.array(levels)
 
 
-def encode_steps(weights: Block) -> bytes:
-    """Encode each weight as one byte, the index of the nearest weight in `build_steps`."""
-    steps = build_steps(weights.shape[-1])
-    return np.searchsorted((steps[1:] + steps[:-1]) / 2, weights).astype(np.uint8).tobytes()
+def encode_levels(weights: Block) -> bytes:
+    """Encode each attention weight as one byte, the index of the nearest of `build_levels`."""
+    levels = build_levels(weights.shape[-1])
+    return np.searchsorted((levels[1:] + levels[:-1]) / 2, weights).astype(np.uint8).tobytes()
 
 
 def encode_halves(weights: Block) -> bytes:
@@ -76,7 +76,7 @@ def encode_halves(weights: Block) -> bytes:
     return weights.astype("<f2").tobytes()
 
 
-NUMBERS = {"step8": encode_steps, "float16": encode_halves}
+NUMBERS = {"step8": encode_levels, "float16": encode_halves}
 KNOWN_NUMBERS = f"known: {', '.join(NUMBERS)}"
 
 

@@ -49,7 +49,7 @@ class Values:
 
 @final
 class Tracer:
-    """A function for `sys.settrace` that collects in `values` what statements give."""
+    """A `sys.settrace` function that records in `values` what each statement gives first."""
 
     def __init__(self, chapters: Mapping[str, Chapter]) -> None:
         self.files = {str(PACKAGE / "paper" / f"{name}.py"): name for name in chapters}
@@ -76,12 +76,12 @@ class Tracer:
 @final
 @dataclasses.dataclass
 class CallTracer:
-    """A recorder of what the statements of one call give; `node` is the running statement."""
+    """A `sys.settrace` function for one call that records in `values` what each statement gives."""
 
     statements: Mapping[int, tuple[Lines, ast.stmt]]
     values: dict[Lines, Values]
     call: int
-    lines: Lines = (0, 0)
+    lines: Lines = (0, 0)  # of the running statement `node`
     node: ast.stmt = dataclasses.field(default_factory=ast.Pass)
 
     def __call__(self, frame: FrameType, event: str, value: object) -> "CallTracer":
@@ -102,10 +102,10 @@ class CallTracer:
             self.lines, self.node = following
         return self
 
-    def record(self, named: Mapping[str, str]) -> None:
-        """Store the named values of the running statement; nothing if there are none."""
-        if named:
-            self.values[self.lines] = Values(self.call, named)
+    def record(self, texts: Mapping[str, str]) -> None:
+        """Store the running statement's values, as text by name or expression, if there are any."""
+        if texts:
+            self.values[self.lines] = Values(self.call, texts)
 
 
 def find_statements(tree: ast.AST) -> dict[int, tuple[Lines, ast.stmt]]:
@@ -180,7 +180,7 @@ def describe_value(value: object, *, brief: bool = False) -> str:
 
 
 def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
-    """Yield (name, value) of a named tuple's fields or a dataclass's non-default fields."""
+    """Yield (name, value) of a named tuple's fields, or a dataclass's that are not at default."""
     defaults = (
         {one.name: one.default for one in dataclasses.fields(value)}
         if dataclasses.is_dataclass(value)

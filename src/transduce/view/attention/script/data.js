@@ -25,15 +25,15 @@ function halfTable() {
   return Float32Array.from({ length: 0x3c01 }, (_, bits) => value(bits));
 }
 
-/** Returns the weight of each value of a byte, for rows of `keys` weights, as `build_steps` in encode.py. */
-function stepTable(keys) {
-  const steps = [0];
-  for (let w = 0; w < 1; steps.push(w)) w = min(1, w + clamp(0.08 * w, max(0.02 / keys, 1e-6), 0.008));
-  return Float32Array.from(steps);
+/** Returns the weight of each value of a byte, for rows of `keys` weights, as `build_levels` in page.py. */
+function levelTable(keys) {
+  const levels = [0];
+  for (let w = 0; w < 1; levels.push(w)) w = min(1, w + clamp(0.08 * w, max(0.02 / keys, 1e-6), 0.008));
+  return Float32Array.from(levels);
 }
 
-// The weights of all stored numbers, which are float16 bits or indices of steps.
-for (const kind of header.kinds) kind.table = header.numbers === "float16" ? halfTable() : stepTable(kind.columns);
+// The weights of all stored numbers, which are float16 bits or indices of levels.
+for (const kind of header.kinds) kind.table = header.numbers === "float16" ? halfTable() : levelTable(kind.columns);
 
 /** Returns the numbers of one layer, [heads, rows, columns] in a row; each indexes the kind's table. */
 function openLayer(kind, layer) {
