@@ -7,8 +7,7 @@ import pytest
 from tests.corpus.conftest import DATA
 from tests.corpus.test_feed import sentences
 
-from transduce.corpus.augmentation import Augmentation
-from transduce.corpus.feed import Feed
+from transduce.corpus.feed import Augmentation, Feed
 from transduce.corpus.mixture import Share
 from transduce.corpus.plan import Plan
 from transduce.errors import InputError

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from transduce.corpus import build as building
-from transduce.corpus.saved_segments import segments_folder
-from transduce.corpus.segment import encode_block
+from transduce.corpus.segment import encode_block, segments_folder
 from transduce.durable.json import add_checksum
 
 PAIRS = [(f"source {number}", f"target {number}") for number in range(50)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from transduce.durable.records import parse_record
+from transduce.durable.json import parse_record
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from tests.training.tiny import batches, fresh, training_of
 
 from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import create_run, is_run
-from transduce.durable.records import parse_record
+from transduce.durable.json import parse_record
 from transduce.settings import Recipe
 from transduce.text.arguments import ignore_event
 from transduce.training.callbacks import TrainingCallbacks

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from transduce.durable.records import parse_record
+from transduce.durable.json import parse_record
 from transduce.errors import FolderError
 from transduce.paper.training import Update
 from transduce.scores.score import Score

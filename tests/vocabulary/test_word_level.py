@@ -11,8 +11,8 @@ from tokenizers import Tokenizer
 
 from transduce.errors import FolderError, InputError
 from transduce.vocabulary import BEGIN, END, Vocabulary
+from transduce.vocabulary.kinds import EXAMPLES, UNKNOWN, is_class, learn_word_level
 from transduce.vocabulary.learn import learn_vocabulary
-from transduce.vocabulary.word_level import EXAMPLES, UNKNOWN, is_class, learn_word_level
 
 STEMS = [f"{first}{second}" for first in "bdfgklmn" for second in ("a", "e", "i")]
 RARE = [f"{stem}ing" for stem in STEMS] + [f"{stem.title()}x" for stem in STEMS]

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from transduce.corpus.mixture import Share, describe_mixture, resolve_shares
-from transduce.corpus.saved_segments import SavedSegments
 from transduce.corpus.segment import (
     EncodedSide,
     PairCounts,
     PairEncoder,
+    SavedSegments,
     Segment,
     add_counts,
     count_tokens,

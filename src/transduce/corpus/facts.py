@@ -11,8 +11,7 @@ from typing import Any, final
 from transduce.corpus.mixture import Share, read_mixture
 from transduce.corpus.side import DAMAGED_HINT
 from transduce.durable.folder import read_regular
-from transduce.durable.json import from_checksummed_json
-from transduce.durable.records import parse_record
+from transduce.durable.json import from_checksummed_json, parse_record
 from transduce.errors import FolderError
 
 DATA = "data.json"

@@ -1,6 +1,11 @@
-"""The micro-batches of each update, which read the pairs that a `Plan` selects from a store."""
+"""The micro-batches of each update, which read the pairs that a `Plan` selects from a store.
 
-from collections.abc import Mapping
+An epoch may read pairs in another form than the store has them, such as in upper case. Which pairs
+change, and how, is a function of (seed, epoch, pair) alone. Nothing is stored: lengths are measured
+when an epoch is planned, and the pairs of an update are changed again when it is read.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
@@ -9,15 +14,83 @@ import numpy as np
 import torch
 from jaxtyping import Int
 
-from transduce.corpus.augmentation import Augmentation, Ids
-from transduce.corpus.plan import Plan
+from transduce.corpus.plan import Lengths, Plan
+from transduce.corpus.segment import PairEncoder
 from transduce.corpus.side import Side
 from transduce.corpus.store import Store
 from transduce.packed import Batch, Packed, split_update
+from transduce.settings import Data
+from transduce.text.changes import Pair, change_pair, draw_changes
+from transduce.text.clean import normalise
+from transduce.vocabulary import BEGIN, Vocabulary
 
-# P: the pairs of a batch
+# M: pairs of an epoch · P: pairs of a block, an update or a batch
 
+Ids = list[int]
+BLOCK = 10_000  # pairs that are changed together
 UNCHANGED: Mapping[int, tuple[Ids, Ids]] = MappingProxyType({})
+
+
+@final
+@dataclass(frozen=True)
+class Augmentation:
+    """The changes to a store's pairs; `data` has the share of every epoch that each change gets."""
+
+    store: Store
+    encoder: PairEncoder
+    data: Data
+    seed: int
+
+    def measure(self, epoch: int, pairs: Int[np.ndarray, " M"]) -> Lengths:
+        """Return the lengths of all pairs, with the M given pairs as this epoch changes them."""
+        lengths = (self.store.source_lengths.copy(), self.store.target_lengths.copy())
+        for start in range(0, len(pairs), BLOCK):
+            for pair, sides in self.change(epoch, pairs[start : start + BLOCK]).items():
+                for row, ids in zip(lengths, sides, strict=True):
+                    row[pair] = len(ids)
+        return lengths
+
+    def change(self, epoch: int, pairs: Int[np.ndarray, " P"]) -> dict[int, tuple[Ids, Ids]]:
+        """Return {pair index: (source ids, target ids)} for those pairs that this epoch changes.
+
+        A pair that would become too long is not changed.
+        """
+        changed = list(self.change_texts(epoch, pairs))
+        sources = self.encoder.encode_sources([source for _, _, (source, _) in changed])
+        targets = self.encoder.encode_targets([target for _, _, (_, target) in changed])
+        found = {}
+        for (index, tag, _), source, target in zip(changed, sources, targets, strict=True):
+            if target and max(len(tag) + len(source), len(target)) <= self.data.max_length:
+                found[index] = ([*tag, *source], target)
+        return found
+
+    def change_texts(
+        self, epoch: int, pairs: Int[np.ndarray, " P"]
+    ) -> Iterator[tuple[int, Ids, Pair]]:
+        """Yield (index, ids of the tag, new text) of each of the P pairs that this epoch changes.
+
+        The tag is [BEGIN] or []. Pairs with symbols that have no text, such as <unk>, are left out.
+        """
+        for index in pairs.tolist():
+            draw = draw_changes(self.data, f"change {self.seed} {epoch} {index}")
+            if not draw.names:
+                continue
+            source, target = (side.tolist() for side in self.store.pair(index))
+            tag = source[: source[0] == BEGIN]
+            old = (
+                decode_or_empty(self.encoder.source, source[len(tag) : -1]),
+                decode_or_empty(self.encoder.target, target[:-1]),
+            )
+            if not all(old):
+                continue
+            new = change_pair(old, draw, self.data)
+            if new != old:
+                yield index, tag, (normalise(new[0]), normalise(new[1]))
+
+
+def decode_or_empty(vocabulary: Vocabulary, ids: Ids) -> str:
+    """Return the normalised text of ids without END, or "" if one of the ids has no text."""
+    return normalise(vocabulary.decode(ids)) if all(map(vocabulary.piece_bytes, ids)) else ""
 
 
 @final

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.corpus.side import DAMAGED_HINT
-from transduce.durable.records import parse_record
+from transduce.durable.json import parse_record
 from transduce.errors import FolderError, InputError
 
 KEY = "mixture"  # of the manifest

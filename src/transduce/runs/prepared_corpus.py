@@ -17,13 +17,12 @@ from typing import cast, final
 
 from transduce.corpus.build import build_store
 from transduce.corpus.facts import parse_data_facts
-from transduce.corpus.saved_segments import remove_segments
+from transduce.corpus.segment import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
 from transduce.corpus.store import READING, Store, build_provenance
 from transduce.durable.files import ensure_folder, require_folder, write_atomically
 from transduce.durable.folder import MANIFEST, read_regular, remove_folder
-from transduce.durable.json import from_checksummed_json, to_checksummed_json
-from transduce.durable.records import parse_record
+from transduce.durable.json import from_checksummed_json, parse_record, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.runs.development import (
     clean_text,

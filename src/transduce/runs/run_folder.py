@@ -22,9 +22,8 @@ from transduce.checkpoint.steps import (
 )
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.checkpoint.weights import require_matching_tensors
-from transduce.corpus.augmentation import Augmentation
 from transduce.corpus.facts import DATA
-from transduce.corpus.feed import Feed
+from transduce.corpus.feed import Augmentation, Feed
 from transduce.corpus.plan import Plan
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import AGAIN

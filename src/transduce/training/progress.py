@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.durable.folder import AGAIN
-from transduce.durable.records import parse_record
+from transduce.durable.json import parse_record
 from transduce.errors import FolderError
 from transduce.paper.training import Update
 from transduce.scores.score import Score

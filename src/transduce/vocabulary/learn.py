@@ -10,10 +10,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError, suggest_names
 from transduce.machine.threads import require_encoding_threads
-from transduce.vocabulary.kinds import KINDS, build_closed_list
+from transduce.vocabulary.kinds import KINDS, build_closed_list, learn_word_level
 from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge, list_symbols
 from transduce.vocabulary.vocabulary import Vocabulary, require_no_surrogates
-from transduce.vocabulary.word_level import learn_word_level
 
 WORD = "word"  # the kind of a vocabulary of whole words
 # Measured with 37,000 symbols on 124 million characters of five corpora: a vocabulary learned from

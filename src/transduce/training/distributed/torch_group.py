@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch import distributed as processes
 
-from transduce.durable.records import parse_record
+from transduce.durable.json import parse_record
 from transduce.errors import LostProcessError
 from transduce.paper.training import Accumulate, Optimiser
 from transduce.training.distributed.rank import RESUME_HINT, ProcessRank

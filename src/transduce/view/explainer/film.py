@@ -6,8 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
 
-from transduce.durable.json import parse_json
-from transduce.durable.records import parse_record
+from transduce.durable.json import parse_json, parse_record
 from transduce.errors import InputError
 from transduce.text.files import read_bytes
 from transduce.view.page.document import read_part

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable.json import parse_json
-from transduce.durable.records import parse_record
+from transduce.durable.json import parse_json, parse_record
 from transduce.errors import InputError
 from transduce.text.files import read_bytes
 from transduce.view.page.document import Texts, read_part, read_texts, texts_file
