@@ -22,7 +22,7 @@ PRELOADED = (  # a name that cannot be imported is ignored without a word
     *(f"transduce.cli.{name}" for name in ("train", "average", "translate", "likelihood")),
     *(f"transduce.runs.{name}" for name in ("training_run", "average", "prepare")),
     *(f"transduce.inference.{name}" for name in ("load", "translator", "lines", "pairs")),
-    "transduce.training.distributed.rendezvous",
+    "transduce.training.distributed.torch_group",
     "transduce.training.distributed.launcher",
     "tests.training.distributed.processes",
 )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from transduce.runs.train import train
     from transduce.runs.verify import verify
     from transduce.scores.files import score, score_alignments, score_tags, score_trees
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
     from transduce.view.attention.attend import attend
     from transduce.view.attention.survey.survey import survey
     from transduce.view.curves.curves import curves
@@ -90,7 +90,7 @@ __all__ = [
 
 FUNCTIONS = MappingProxyType(  # the module that each public function or class is defined in
     {
-        "TrainingCallbacks": "transduce.training.callbacks",
+        "TrainingCallbacks": "transduce.training.progress",
         "TransduceError": "transduce.errors",
         "align": "transduce.inference.align",
         "attend": "transduce.view.attention.attend",

@@ -7,8 +7,7 @@ from transduce.cli.training import write_tensorboard
 from transduce.errors import InputError, SaveError
 from transduce.paper.training import Update
 from transduce.scores.score import Score
-from transduce.training.callbacks import TrainingCallbacks
-from transduce.training.progress import Progress, ValidationResult
+from transduce.training.progress import Progress, TrainingCallbacks, ValidationResult
 
 
 def update(step, loss=2.0):

@@ -14,9 +14,9 @@ from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.recipes import by_name
 from transduce.runs.training_run import report_processes
 from transduce.settings.recipe import with_changes
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.rendezvous import require_gpu_for_each
+from transduce.training.distributed.torch_group import require_gpu_for_each
+from transduce.training.progress import TrainingCallbacks
 
 ROOT = Path(__file__).parents[2]
 HERE = Path("meeting")  # of our own launcher

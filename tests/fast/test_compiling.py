@@ -17,7 +17,7 @@ from transduce.fast.blocks import BucketedAttention
 from transduce.fast.compiling import build_for_compiled_layers, compile_layers, require_compiler
 from transduce.fast.varlen import VarlenAttention
 from transduce.paper.operations import FULL_ATTENTION
-from transduce.training.validation_loss import sum_validation_loss
+from transduce.runs.validation import sum_validation_loss
 
 ROOT = Path(__file__).parents[2]
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")

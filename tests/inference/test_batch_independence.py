@@ -10,7 +10,7 @@ from transduce.inference.load import load
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import GeneratedCorpus
 from transduce.settings.recipe import with_changes
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from transduce.errors import InputError
 from transduce.fast import loss
 from transduce.machine import device
 from transduce.machine.device import Processor, select_device
+from transduce.runs import validation
 from transduce.search import sampling as noise
 from transduce.settings import Search
-from transduce.training import validation_loss
 
 
 def test_the_processor_can_be_asked_for(monkeypatch):
@@ -53,7 +53,7 @@ class WithoutFloat64(TorchDispatchMode):
 @pytest.fixture
 def apples(monkeypatch):
     """Use the precision of sums that Apple's GPU has, on this CPU."""
-    for module in (device, loss, validation_loss, noise):
+    for module in (device, loss, validation, noise):
         monkeypatch.setattr(module, "accumulation_dtype", lambda _device: torch.float32)
 
 

@@ -6,7 +6,7 @@ from transduce import reproduce
 from transduce.errors import InputError, NotFiniteError
 from transduce.reproduce.request import TableCallbacks
 from transduce.runs.texts import GeneratedCorpus
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 
 CHANGES = {
     "training.steps": 2,

@@ -21,7 +21,7 @@ from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import InMemoryPairs
 from transduce.settings.recipe import with_changes
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 
 NEW = [(f"{number} ä b", f"b ä {number}") for number in range(40)]
 OLD = [(f"{number} c", f"c {number}") for number in range(7)]

@@ -18,9 +18,8 @@ from transduce.runs.average import write_average
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.verify import verify_parts
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SingleProcess
-from transduce.training.progress import Progress
+from transduce.training.progress import Progress, TrainingCallbacks
 
 RANDOM_FLIPS = 8  # in each file, beside its first byte, two of its header, and its last
 

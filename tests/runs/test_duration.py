@@ -26,9 +26,8 @@ from transduce.runs.training_run import describe_end
 from transduce.scores.score import Score
 from transduce.settings import Recipe, Training
 from transduce.settings.recipe import with_changes
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.rank import ProcessRank
-from transduce.training.progress import Progress, Validation
+from transduce.training.progress import Progress, TrainingCallbacks, Validation
 
 PAIRS = sentences(250, seed=1)
 SMALL: dict[str, Any] = {"architecture.layers": 1, "training.threads": 1}

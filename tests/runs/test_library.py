@@ -15,7 +15,7 @@ from transduce.errors import FolderError, InputError, InUseError
 from transduce.recipes.choice import find_recipe
 from transduce.runs import train as train_module
 from transduce.runs import training_run
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 
 PAIRS = [
     (f"{first} {second} runs", f"{second} {first} rennt")

@@ -15,7 +15,7 @@ from transduce.errors import InputError
 from transduce.paper import training as update_step
 from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run
 from transduce.settings.recipe import with_changes
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 
 
 @pytest.fixture(scope="module")

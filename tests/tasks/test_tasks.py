@@ -19,7 +19,7 @@ from transduce.scores.score import Score
 from transduce.settings import Data, Search, data
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks.text import TextToText, Toy
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 

@@ -9,7 +9,7 @@ from transduce.runs.prepared_corpus import prepare_corpus
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import GeneratedCorpus
 from transduce.settings.recipe import with_changes
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 
 LINES = 500
 LESS = {"training.steps": 1_200, "data.source_tokens": 512, "data.target_tokens": 512}

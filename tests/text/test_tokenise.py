@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transduce.text.tokenise import tokenise
+from transduce.text.words import tokenise
 
 
 @pytest.mark.parametrize(

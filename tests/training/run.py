@@ -11,9 +11,8 @@ from transduce.checkpoint.run_file import create_run, is_run
 from transduce.durable.json import parse_record
 from transduce.settings import Recipe
 from transduce.text.arguments import ignore_event
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.loop import TrainingJob, train
-from transduce.training.progress import Progress
+from transduce.training.progress import Progress, TrainingCallbacks
 
 STEPS = 12
 RECIPE = training_of(steps=STEPS)

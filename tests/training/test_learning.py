@@ -10,8 +10,8 @@ from tests.training.tiny import take_update
 from transduce.fast.flat_adam import FlatAdam
 from transduce.packed import Batch
 from transduce.paper.model import build_transformer
+from transduce.runs.validation import sum_validation_loss
 from transduce.settings import Training
-from transduce.training.validation_loss import sum_validation_loss
 
 SYMBOLS = 12
 SIX = sizes(layers=6, d_model=64, d_ff=128, heads=4, d_k=16, d_v=16, dropout=0.1)

@@ -3,7 +3,7 @@ import torch
 from tests.training.tiny import batch_of, fresh, joined, training_of
 from torch.nn import functional
 
-from transduce.training.validation_loss import sum_validation_loss
+from transduce.runs.validation import sum_validation_loss
 from transduce.vocabulary import BEGIN
 
 

@@ -143,7 +143,7 @@ def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
     Without it, prints a note about the first line whose full stop is not a word of its own.
     """
     from transduce.text.files import read_short_lines
-    from transduce.text.tokenise import tokenise as split
+    from transduce.text.words import tokenise as split
 
     is_told = False
     for number, line in enumerate(read_short_lines(file), start=1):

@@ -17,7 +17,7 @@ from transduce.settings import Recipe
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
 
 @click.command("sweep")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from transduce.runs.copies import RunCopy
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.training_inputs import PreparedTraining, TrainingInputs
-    from transduce.training.distributed.rendezvous import Rendezvous
+    from transduce.training.distributed.torch_group import Rendezvous
 
 
 @final
@@ -65,7 +65,7 @@ class ProcessOptions:
         """Return the rendezvous with the other processes; None if this is the only process."""
         if self.rank.is_single_process:
             return None
-        from transduce.training.distributed.rendezvous import Rendezvous
+        from transduce.training.distributed.torch_group import Rendezvous
 
         return Rendezvous(self.rank, self.lost_after, exact=self.exact)
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
     from transduce.paper.training import Update
-    from transduce.training.callbacks import TrainingCallbacks
     from transduce.training.distributed.requests import SignalRequests
-    from transduce.training.progress import Progress, ValidationResult
+    from transduce.training.progress import Progress, TrainingCallbacks, ValidationResult
 
 SECONDS_BETWEEN_LINES = 15.0
 AVERAGED_UPDATES = 50  # number of updates over which displayed perplexity and speed are means
@@ -72,7 +71,7 @@ def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[TrainingC
 
     They print warnings only, print lines, or show a live panel.
     """
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
     if display.is_quiet():
         yield TrainingCallbacks(

@@ -48,7 +48,7 @@ from transduce.vocabulary.learn import WORD, max_vocabulary_size
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
     from transduce.runs.train import ObserveTraining
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
 STUDENT = "student/tiny"
 

@@ -16,7 +16,7 @@ from transduce.runs.prepared_corpus import PreparedCorpus, prepare_corpus
 from transduce.runs.texts import Pairs
 from transduce.settings import Data, Recipe
 from transduce.text.arguments import ignore_event
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 
 Prepare = Callable[[Path, Data, Pairs, Pairs | None], PreparedCorpus]
 Train = Callable[[Path, Recipe, PreparedCorpus], None]

@@ -21,7 +21,7 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import find_task_kind, require_task
 from transduce.tasks.parsing import PARSING, Parsing, to_tree
 from transduce.text.trees.tree import Tree
-from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.progress import TrainingCallbacks
 
 
 @final

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transduce.runs.choice import Texts
     from transduce.settings import Recipe
     from transduce.settings.recipe import Value
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
 
 class TableOptions(TypedDict, total=False):
@@ -200,7 +200,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         train_parser,
     )
     from transduce.reproduce.table4_report import write_report
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
     require_flag("baselines", baselines)
     folder, chosen = read_folder(folder), find_recipe(recipe)

@@ -22,8 +22,8 @@ from transduce.errors import FolderError, InputError, SaveError, TransduceError
 from transduce.runs.texts import hash_file
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.requests import SignalRequests
+from transduce.training.progress import TrainingCallbacks
 
 LIST, FILES = "copy.json", "files"
 PUT_BACK = "put back the file, or begin anew with another address"

@@ -49,7 +49,6 @@ from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
 from transduce.tasks import build_task
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.equip import (
     build_for_training,
@@ -58,7 +57,7 @@ from transduce.training.equip import (
 )
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingJob, train
-from transduce.training.progress import Progress, read_progress
+from transduce.training.progress import Progress, TrainingCallbacks, read_progress
 from transduce.vocabulary.vocabulary import LEXICON, SHARED, SOURCE, TARGET
 
 CURVES = "tensorboard"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
     from transduce.runs.train import ObserveTraining
     from transduce.runs.training_run import TrainingRun
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
 ObserveRun = Callable[[str, Recipe], "AbstractContextManager[TrainingCallbacks]"]
 STORE, ONLY_RUN = "store", "run"

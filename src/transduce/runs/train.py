@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from transduce.runs.choice import Texts
     from transduce.runs.training_inputs import TrainingInputs
     from transduce.runs.training_run import TrainingRun
-    from transduce.training.callbacks import TrainingCallbacks
     from transduce.training.distributed.requests import SignalRequests
+    from transduce.training.progress import TrainingCallbacks
 
     # opens callbacks for a run of a recipe, as `transduce.show_progress` does
     ObserveTraining = Callable[[Recipe], AbstractContextManager[TrainingCallbacks]]
@@ -186,7 +186,7 @@ def open_callbacks(
 
     Raises InputError for a display that is no context manager or yields no callbacks.
     """
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
     if callbacks is None or isinstance(callbacks, TrainingCallbacks):
         yield callbacks or TrainingCallbacks()
@@ -202,7 +202,7 @@ def open_callbacks(
 
 def require_callbacks(callbacks: object) -> None:
     """Refuse values that cannot be callbacks, among them built-in functions such as print."""
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
     may_display = callable(callbacks) and not inspect.isbuiltin(callbacks)
     may_display &= callbacks is not TrainingCallbacks  # the class in place of an object
@@ -226,7 +226,7 @@ def guard_callbacks(
     `name_options` is applied to every sentence, and may replace options of the command line.
     """
     from transduce.runs.training_run import require_usual_torch
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.progress import TrainingCallbacks
 
     def update(*event: Any) -> None:  # noqa: ANN401
         callbacks.on_update(*event)

@@ -35,14 +35,13 @@ from transduce.settings import Recipe, Training
 from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.text.arguments import ignore_event
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import ProcessGroup, SingleProcess
 from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.rendezvous import Rendezvous
 from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.torch_group import Rendezvous
 from transduce.training.journal import LOG, has_logged_checkpoint
 from transduce.training.loop import is_finished
-from transduce.training.progress import Progress
+from transduce.training.progress import Progress, TrainingCallbacks
 
 WORTH_SHORTENING = 30  # minutes; for a longer training, the user is told what shortens it
 SLOW_BFLOAT16 = (

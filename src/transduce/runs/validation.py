@@ -5,10 +5,12 @@ from itertools import takewhile
 from typing import TypeVar
 
 import numpy as np
+import torch
 
 from transduce.corpus.feed import read_batch
+from transduce.machine.device import accumulation_dtype
 from transduce.mixing import build_stepwise_model
-from transduce.packed import split_update
+from transduce.packed import Batch, split_update
 from transduce.paper.model import Transformer
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.search.bounds import (
@@ -22,7 +24,7 @@ from transduce.settings import Recipe
 from transduce.tasks import build_task, constrain_source
 from transduce.training.distributed.requests import SignalRequests
 from transduce.training.progress import ValidationResult
-from transduce.training.validation_loss import sum_validation_loss
+from transduce.vocabulary import BEGIN
 
 Part = TypeVar("Part")
 
@@ -92,3 +94,19 @@ def require_affordable_validation(recipe: Recipe, prepared: PreparedCorpus) -> N
 def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Iterator[Part]:
     """Yield the items of an iterable until training is requested to stop."""
     return takewhile(lambda _: not requests.stop_signal, parts)
+
+
+@torch.no_grad()
+def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
+    """Return the sum of -log p in nats over all target tokens with END, and the token count.
+
+    Switches the model to evaluation mode.
+    """
+    model.eval()
+    nats, tokens = 0.0, 0
+    for batch in batches:
+        states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
+        log_probs = model.target_log_probs(states, batch.target.ids)
+        nats -= float(log_probs.sum(dtype=accumulation_dtype(log_probs.device)))
+        tokens += len(batch.target.ids)
+    return nats, tokens

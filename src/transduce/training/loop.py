@@ -24,10 +24,9 @@ from transduce.paper.training import (
     add_gradients,
 )
 from transduce.settings import Training
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
-from transduce.training.progress import MachineRecord, Progress, ValidationResult
+from transduce.training.progress import MachineRecord, Progress, TrainingCallbacks, ValidationResult
 
 # called after an update; validates and writes checkpoints if due, and returns the progress
 AfterUpdate = Callable[[Progress, Update | None], Progress]

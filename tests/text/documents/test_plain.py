@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from tests.text.documents.mock_translators import repeat, swap_case
 
 from transduce.text.documents.document import ParseOptions
-from transduce.text.documents.plain import parse_text
-from transduce.text.documents.wrapping import wrap
+from transduce.text.documents.plain import parse_text, wrap
 
 WRAPPED = """  The committee met on Monday. It had been asked
 to look at the plan that was made in the year

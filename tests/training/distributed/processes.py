@@ -11,9 +11,8 @@ from tests.training.run import train_rank
 from tests.training.tiny import batch_of, training_of
 
 from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.rendezvous import Rendezvous
 from transduce.training.distributed.requests import SignalRequests
-from transduce.training.distributed.torch_group import TorchProcessGroup
+from transduce.training.distributed.torch_group import Rendezvous, TorchProcessGroup
 
 STEPS = 6
 RECIPE = training_of(steps=STEPS, max_nonfinite_updates=3)

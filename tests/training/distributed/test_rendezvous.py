@@ -9,7 +9,7 @@ from torch._C._distributed_c10d import HashStore, PrefixStore
 
 from transduce.errors import LostProcessError
 from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.rendezvous import agree_on_prefix
+from transduce.training.distributed.torch_group import agree_on_prefix
 
 
 def start(store, ranks, size, seconds=20.0):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from transduce.errors import InputError
 from transduce.text.documents.document import Block, Document, ParseOptions, build_document
 from transduce.text.documents.markup import split_markup
-from transduce.text.documents.wrapping import wrap_evenly
+from transduce.text.documents.plain import wrap_evenly
 from transduce.text.inline import Kind, Links, Piece
 from transduce.text.sentences import can_end_sentence, can_start_sentence
 
