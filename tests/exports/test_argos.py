@@ -11,7 +11,7 @@ from transduce.durable.folder import atomic_folder
 from transduce.exports import sentencepiece, to_argos
 from transduce.exports.sentencepiece import list_input_rules, list_output_rules, spell
 from transduce.text.clean import normalise
-from transduce.vocabulary.sentencepiece_file import read_fields
+from transduce.vocabulary.sentencepiece import read_fields
 
 ODD = "a\u0301 \u00a0 ấ a\u0302\u0301 x\u200b \u1100\u1161 y</s> ▁ Ġ ü 漢字 🎉 _ \t z Å"
 

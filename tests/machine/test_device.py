@@ -64,7 +64,7 @@ def test_training_validation_and_search_need_no_float64():
     translator = random_translator()
     with WithoutFloat64():
         update = take_update(model, optimiser, training, 1, batches(1))
-        nats, pieces = validation_loss.sum_validation_loss(model, batches(2))
+        nats, pieces = validation.sum_validation_loss(model, batches(2))
         for beam in (1, 4):
             searching = replace(translator.recipe, search=Search(beam=beam, extra_length=3))
             assert replace(translator, recipe=searching)("a b c")

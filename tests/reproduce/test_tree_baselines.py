@@ -15,9 +15,8 @@ from transduce.reproduce.tree_baselines.grammar import find_rules, learn_grammar
 from transduce.reproduce.tree_baselines.parser import fill_chart, parse_by_grammar
 from transduce.scores.scoring import compute_score
 from transduce.text.tags import TaggedSentence
+from transduce.text.trees.brackets import format_tree, parse_tree, read_trees
 from transduce.text.trees.clean import clean_tree
-from transduce.text.trees.read import parse_tree, read_trees
-from transduce.text.trees.write import format_tree
 
 JOHN = "(S (NP (NNP John)) (VP (VBZ has) (NP (DT a) (JJ big) (JJ old) (NN dog))) (. .))"
 TRAIN = [

@@ -20,7 +20,7 @@ from transduce.checkpoint.run_file import read_run
 from transduce.checkpoint.stored_model import load_model
 from transduce.errors import FolderError, InputError
 from transduce.packed import Packed
-from transduce.runs.marian.config import read_config
+from transduce.runs.import_model import read_config
 from transduce.vocabulary import Vocabulary
 
 SOURCE_IDS = [NAMES.index(name) for name in ("▁the", "▁dog", "▁runs", "s")] + [1, 0]

@@ -20,8 +20,8 @@ from transduce.tasks.parsing import (
     list_target_symbols,
     to_tree,
 )
+from transduce.text.trees.brackets import format_tree
 from transduce.text.trees.linearise import FORMS
-from transduce.text.trees.write import format_tree
 from transduce.vocabulary import END
 from transduce.vocabulary.learn import learn_closed_list, learn_vocabulary
 from transduce.vocabulary.tag_lexicon import learn_tag_lexicon

@@ -158,7 +158,7 @@ def read_sentences(
 def with_tags(output: "Output", tags: list[str] | None) -> "Output":
     """Return an output tree with the given part-of-speech tags; unchanged if `tags` is None."""
     from transduce.tasks.parsing import to_tree
-    from transduce.text.trees.write import format_tree
+    from transduce.text.trees.brackets import format_tree
 
     if tags is None or not output.text:
         return output
@@ -167,8 +167,7 @@ def with_tags(output: "Output", tags: list[str] | None) -> "Output":
 
 def format_indented_tree(output: "Output") -> str:
     """Format an output tree, which may be empty, as indented lines and an empty line."""
-    from transduce.text.trees.read import parse_tree
-    from transduce.text.trees.write import format_indented
+    from transduce.text.trees.brackets import format_indented, parse_tree
 
     return (format_indented(parse_tree(output.text)) if output.text else "") + "\n\n"
 

@@ -49,8 +49,8 @@ from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder
 from transduce.errors import FolderError, InputError
 from transduce.text.tags import TaggedSentence, format_tagged
 from transduce.text.tags_of_trees import tag_base_noun_phrases, tag_parts_of_speech
+from transduce.text.trees.brackets import parse_tree
 from transduce.text.trees.clean import clean_tree
-from transduce.text.trees.read import parse_tree
 from transduce.text.trees.tree import Tree
 
 KIND = "corpus"

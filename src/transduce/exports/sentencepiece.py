@@ -16,12 +16,12 @@ from transduce.durable.files import raise_save_errors
 from transduce.exports.target import importing
 from transduce.text.clean import normalise
 from transduce.vocabulary import BEGIN, END, Vocabulary
-from transduce.vocabulary.sentencepiece import SPACE
-from transduce.vocabulary.sentencepiece_file import (
+from transduce.vocabulary.sentencepiece import (
     BYTE,
     CONTROL,
     NORMAL,
     PIECES,
+    SPACE,
     UNKNOWN,
     UNUSED,
     read_fields,

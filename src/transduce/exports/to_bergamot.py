@@ -35,7 +35,7 @@ from transduce.exports.weights import (
 from transduce.inference.load import TaskModel
 from transduce.settings.fields import require
 from transduce.vocabulary import BEGIN
-from transduce.vocabulary.sentencepiece_file import UNUSED
+from transduce.vocabulary.sentencepiece import UNUSED
 
 Named = Iterator[tuple[str, Array]]
 ALIGNMENT = 256  # in model.bin the numbers of a tensor begin at a multiple of 256 bytes

@@ -19,8 +19,8 @@ from transduce.scores.files import score_trees
 from transduce.settings.fields import require
 from transduce.tasks.parsing import read_test_trees, to_tree
 from transduce.text.tags_of_trees import tag_parts_of_speech
+from transduce.text.trees.brackets import format_tree
 from transduce.text.trees.tree import Tree
-from transduce.text.trees.write import format_tree
 
 if TYPE_CHECKING:
     from transduce.inference.translator import Translator

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.text.trees.nested import brackets, linearised, nested_trees
 
 from transduce.errors import InputError
+from transduce.text.trees.brackets import parse_tree, read_trees
 from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.linearise import (
     FORMS,
@@ -18,7 +19,6 @@ from transduce.text.trees.linearise import (
     linearise,
     repair_symbols,
 )
-from transduce.text.trees.read import parse_tree, read_trees
 from transduce.text.trees.tree import SymbolKind, flat_tree
 
 

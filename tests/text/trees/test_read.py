@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.text.trees.nested import FULL_LABELS, brackets, constituents, leaves, nested_trees
 
 from transduce.errors import InputError
-from transduce.text.trees.read import parse_tree, parse_trees, read_trees
+from transduce.text.trees.brackets import parse_tree, parse_trees, read_trees
 
 PRETTY = """\
 ( (S

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.text.trees.nested import brackets, is_well_formed, nested_trees
 
 from transduce.errors import InputError
+from transduce.text.trees.brackets import parse_tree
 from transduce.text.trees.linearise import FORMS, linearise, repair_symbols
-from transduce.text.trees.read import parse_tree
 
 SYMBOLS = {
     "xx": ["XX", "(S", ")S", "(NP", ")NP", "</s>"],

@@ -5,9 +5,8 @@ from hypothesis import given
 from tests.text.trees.nested import FULL_LABELS, brackets, nested_trees
 
 from transduce.errors import InputError
-from transduce.text.trees.read import parse_tree
+from transduce.text.trees.brackets import format_indented, format_tree, parse_tree
 from transduce.text.trees.tree import flat_tree
-from transduce.text.trees.write import format_indented, format_tree
 
 INDENTED = """\
 (S

@@ -13,9 +13,8 @@ from matplotlib.ft2font import FT2Font
 from tests.text.trees.nested import WORDS, brackets, nested_trees
 
 from transduce.errors import InputError
-from transduce.text.trees.read import parse_tree
+from transduce.text.trees.brackets import format_indented, parse_tree
 from transduce.text.trees.tree import flat_tree
-from transduce.text.trees.write import format_indented
 from transduce.view.drawings.trees import RIGHT, WRONG, count_columns, draw_svg, draw_text, lay_out
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -14,8 +14,8 @@ from textwrap import dedent
 from typing import NamedTuple, final
 
 from transduce.errors import InputError, shorten
+from transduce.text.trees.brackets import format_indented
 from transduce.text.trees.tree import SymbolKind, Tree
-from transduce.text.trees.write import format_indented
 from transduce.text.xml import escape_xml
 
 FONT, FONT_SIZE = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", 14

@@ -1,1 +1,0 @@
-"""Import of Hugging Face Marian checkpoints: configuration, vocabularies, weights."""
