@@ -22,7 +22,7 @@ from transduce.vocabulary.sentencepiece import (
     NORMAL,
     PIECES,
     SPACE,
-    UNKNOWN,
+    UNKNOWN_TYPE,
     UNUSED,
     read_fields,
 )
@@ -42,7 +42,7 @@ def build_spelling_model(symbols: Sequence[str]) -> bytes:
     """
     learned = [spell_symbol(symbol) for symbol in symbols[len(SPECIALS) :]]
     rules = compile_rules(spell, vocab_size=8)
-    return pack_model([("<unk>", UNKNOWN), *((piece, NORMAL) for piece in learned)], rules)
+    return pack_model([("<unk>", UNKNOWN_TYPE), *((piece, NORMAL) for piece in learned)], rules)
 
 
 def build_fallback_model(pieces: Sequence[Piece]) -> bytes:
@@ -58,7 +58,7 @@ def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
     each of the 256 bytes, besides the characters of ASCII; these come last, and UNUSED ones up to a
     multiple of 8.
     """
-    pieces: list[Piece] = [(SPECIALS[END], CONTROL), ("<unk>", UNKNOWN)]
+    pieces: list[Piece] = [(SPECIALS[END], CONTROL), ("<unk>", UNKNOWN_TYPE)]
     for number in range(len(pieces), len(vocabulary)):
         piece = to_fallback_piece(vocabulary.piece_bytes(number))
         pieces.append(piece or (f"<unused {number}>", UNUSED))

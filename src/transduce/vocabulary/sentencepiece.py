@@ -157,7 +157,7 @@ def require_inside(indices: Int64[np.ndarray, "..."], size: int) -> None:
 
 
 UNIGRAM = 1  # the model type of the trainer's option --model_type=unigram
-NORMAL, WITHOUT_TEXT = 1, (2, 3, 5)  # types of pieces; the latter: unknown, control and unused
+NORMAL, UNKNOWN_TYPE, CONTROL, UNUSED, BYTE = 1, 2, 3, 5, 6  # types of pieces
 PIECES, TRAINER, NORMALISER = 1, 2, 3  # fields of the file
 TRAINER_TYPE, TRAINER_SUFFIX = 3, 24  # fields of the trainer
 CHARSMAP, PREFIX, ESCAPE = 2, 3, 5  # fields of the normaliser
@@ -216,7 +216,7 @@ def read_piece(data: bytes) -> Piece | None:
     """Return a piece and its score, or None for an unknown, control or unused piece."""
     fields = dict(read_fields(data))
     kind = fields.get(3, NORMAL)
-    if kind in WITHOUT_TEXT:
+    if kind in (UNKNOWN_TYPE, CONTROL, UNUSED):
         return None
     text, score = fields[1], struct.unpack("<f", fields.get(2, bytes(4)))[0]  # type: ignore[arg-type]
     if kind != NORMAL:
