@@ -14,9 +14,8 @@ from transduce.durable.files import (
     trash_path,
     write_atomically,
 )
-from transduce.durable.folder import atomic_folder, resolve_output
+from transduce.durable.folder import atomic_folder, require_own_folder, resolve_output
 from transduce.errors import InputError, SaveError
-from transduce.runs.output_folder import require_own_folder
 
 
 def test_a_file_has_the_bytes_that_were_written(tmp_path):

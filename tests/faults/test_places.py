@@ -18,8 +18,8 @@ from transduce.checkpoint import checkpoints, steps
 from transduce.checkpoint.run_file import create_run
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run as invoked
+from transduce.durable.lock import locked_folder
 from transduce.errors import FolderError, SaveError
-from transduce.runs.output_folder import locked_folder
 from transduce.runs.run_folder import OURS
 from transduce.settings import Recipe
 
@@ -287,7 +287,7 @@ def test_the_control_whose_clean_up_looks_into_the_folder_hides_the_error(
             shutil.rmtree(tmp_path / "run")
             raise SaveError("was moved or deleted")
 
-    monkeypatch.setattr("transduce.runs.output_folder.list_entries", os.scandir)
+    monkeypatch.setattr("transduce.durable.lock.list_entries", os.scandir)
     with pytest.raises(FileNotFoundError):
         lose()
     record(hidden_errors=1)

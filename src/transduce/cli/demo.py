@@ -51,11 +51,11 @@ def command(
     recipe = choose_recipe(dict(changes), folder / "run")
     signals.ignore_checkpoint_signal()
     from transduce.cli.train import train_with_display
+    from transduce.durable.lock import locked_folder
     from transduce.inference.average import average
     from transduce.inference.demo import evaluate_splits
     from transduce.inference.evaluate import provenance
     from transduce.inference.load import load
-    from transduce.runs.output_folder import locked_folder
     from transduce.runs.prepared_corpus import STORE
     from transduce.runs.run_folder import require_run_folder
 

@@ -129,8 +129,8 @@ def command(
     if processes.workers > 1 and processes.rank.is_single_process:  # only starts the others
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
+    from transduce.durable.lock import locked_folder
     from transduce.runs.copies import open_copy
-    from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import TrainingInputs
 

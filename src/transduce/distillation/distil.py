@@ -22,7 +22,9 @@ from transduce.distillation.stages import (
     gather_text,
     translate_text,
 )
+from transduce.durable.folder import require_own_folder
 from transduce.durable.json import parse_json
+from transduce.durable.lock import locked_folder
 from transduce.errors import suggest_names
 from transduce.inference.average import average
 from transduce.inference.load import load
@@ -30,7 +32,6 @@ from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.choice import open_texts
 from transduce.runs.machine_settings import require_trainable
-from transduce.runs.output_folder import locked_folder, require_own_folder
 from transduce.runs.prepared_corpus import read_side, require_learnable_vocabulary
 from transduce.runs.text_names import list_primary, read_languages
 from transduce.runs.texts import FilePair, TaskFiles

@@ -315,6 +315,27 @@ def require_harmless_output(output: Path) -> None:
             raise InputError(fact, "choose another folder", file=named)
 
 
+def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
+    """Refuse an existing path unless it holds the file `sign`, or only files named in `ours`.
+
+    The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
+    is to be, such as "run". A path inside a model, a store or another folder of its kind is
+    refused, too.
+    """
+    require_harmless_output(folder)
+    for above in Path(os.path.realpath(folder)).parents:
+        if (above / sign).is_file():
+            raise InputError(
+                f"lies in another {kind}", f"choose a place outside {above}", file=folder
+            )
+    if not os.path.lexists(folder) or os.path.lexists(folder / sign):
+        return
+    if not folder.is_dir() or any(
+        entry.name not in ours and not entry.name.startswith(".") for entry in folder.iterdir()
+    ):
+        raise InputError(f"exists and is no {kind}", "choose another name", file=folder)
+
+
 def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
     """Open a folder of this kind, such as "store", after checking its manifest and file names.
 

@@ -9,7 +9,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from transduce.durable.files import delete_leftovers, ensure_folder, raise_save_errors
+from transduce.durable.files import (
+    delete,
+    delete_leftovers,
+    ensure_folder,
+    list_entries,
+    new_folders,
+    raise_save_errors,
+)
 from transduce.errors import InUseError
 
 LOCK = "lock"
@@ -34,6 +41,22 @@ def lock_folder(folder: Path) -> Iterator[None]:
             held_descriptors.remove(descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # even if a child still has a copy
             os.close(descriptor)
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Context manager that creates and locks a folder; an error deletes it if new and empty.
+
+    Folders around it that were created for it are deleted, too.
+    """
+    is_new = not folder.exists()
+    with new_folders(folder.parent), lock_folder(folder):
+        try:
+            yield
+        except BaseException:
+            if is_new and [entry.name for entry in list_entries(folder)] == ["lock"]:
+                delete(folder)  # ignores its own errors, because the one that is raised matters
+            raise
 
 
 def acquire_lock(descriptor: int, folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any, final
 
 from transduce.checkpoint.card import markdown_table
 from transduce.durable.files import write_atomically
+from transduce.durable.folder import require_own_folder
 from transduce.errors import TransduceError
 from transduce.recipes.catalogue import by_name, difference, find_original_name
 from transduce.recipes.scale import PAPER, scale_by_name
@@ -17,7 +18,6 @@ from transduce.reproduce.job import ROWS
 from transduce.reproduce.plot import KINDS, Plot
 from transduce.reproduce.result import RowResult
 from transduce.reproduce.table import ResultTable
-from transduce.runs.output_folder import require_own_folder
 from transduce.runs.run_folder import RESOLVED
 from transduce.settings import Recipe
 from transduce.view.tables.page import build_tables_page

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from transduce.durable.files import ensure_folder
+from transduce.durable.lock import locked_folder
 from transduce.errors import InputError, InUseError, TransduceError, is_out_of_memory
 from transduce.reproduce.job import RowJob, plan_jobs, require_row_fits_memory
 from transduce.reproduce.report import Report, require_table_folder
@@ -32,7 +33,6 @@ from transduce.reproduce.result import (
 )
 from transduce.reproduce.table import build_table
 from transduce.runs.choice import choose_texts, is_corpus_name
-from transduce.runs.output_folder import locked_folder
 from transduce.runs.plots import require_matplotlib
 from transduce.runs.prepared_corpus import (
     STORE,

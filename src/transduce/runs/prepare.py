@@ -5,9 +5,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
+from transduce.durable.lock import locked_folder
 from transduce.recipes.choice import find_recipe
 from transduce.runs.choice import Texts, choose_recipe, choose_texts
-from transduce.runs.output_folder import locked_folder
 from transduce.runs.prepared_corpus import (
     OnProgress,
     PreparedCorpus,

@@ -21,7 +21,7 @@ from transduce.corpus.segment import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
 from transduce.corpus.store import READING, Store, build_provenance
 from transduce.durable.files import ensure_folder, require_folder, write_atomically
-from transduce.durable.folder import MANIFEST, read_regular, remove_folder
+from transduce.durable.folder import MANIFEST, read_regular, remove_folder, require_own_folder
 from transduce.durable.json import from_checksummed_json, parse_record, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.runs.development import (
@@ -31,7 +31,6 @@ from transduce.runs.development import (
     find_whole_text,
     require_texts_agree,
 )
-from transduce.runs.output_folder import require_own_folder
 from transduce.runs.texts import Pair, Pairs, build_dev_settings, hash_parts
 from transduce.settings import Data
 from transduce.settings.data import CHANGES

@@ -26,7 +26,7 @@ from transduce.corpus.facts import DATA
 from transduce.corpus.feed import Augmentation, Feed
 from transduce.corpus.plan import Plan
 from transduce.durable.files import ensure_folder, write_atomically
-from transduce.durable.folder import AGAIN
+from transduce.durable.folder import AGAIN, require_own_folder
 from transduce.durable.json import to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import select_device
@@ -43,7 +43,6 @@ from transduce.runs.adapt import (
 )
 from transduce.runs.ledger import PARENT, measure_machine, sum_lengths
 from transduce.runs.machine_settings import require_trainable, resolve_machine_settings
-from transduce.runs.output_folder import require_own_folder
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation

@@ -166,7 +166,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 def require_sweep_folder(folder: Path, combinations: Iterable[Mapping[str, Value]]) -> None:
     """Refuse an existing path unless it is a sweep, or has a run of one whose store was deleted."""
     from transduce.checkpoint.run_file import is_run
-    from transduce.runs.output_folder import require_own_folder
+    from transduce.durable.folder import require_own_folder
 
     names = {name_combination(split_search(one)[0]) or ONLY_RUN for one in combinations}
     is_begun = any(is_run(folder / name) for name in names)

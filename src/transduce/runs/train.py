@@ -142,8 +142,8 @@ def train_interruptibly(
     With `estimates` a new run's duration is measured if the callbacks receive messages.
     `name_options` may replace options of the command line in these messages.
     """
+    from transduce.durable.lock import locked_folder
     from transduce.runs.copies import observe_and_copy, open_copy
-    from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import prepare_training
     from transduce.runs.training_run import require_usual_torch, run_training

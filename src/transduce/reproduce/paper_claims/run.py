@@ -17,6 +17,7 @@ import torch
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
+from transduce.durable.lock import locked_folder
 from transduce.errors import InputError, InUseError, TransduceError, suggest_names
 from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
@@ -29,7 +30,6 @@ from transduce.reproduce.report import Report, require_table_folder
 from transduce.reproduce.request import TableCallbacks, TableRequest
 from transduce.reproduce.result import LIMIT, RESULT
 from transduce.reproduce.rows import train_rows
-from transduce.runs.output_folder import locked_folder
 from transduce.settings.fields import require
 
 VALUES = "values.json"
