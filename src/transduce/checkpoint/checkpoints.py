@@ -5,6 +5,7 @@ A checkpoint has weights, Adam's moments and the run's progress; a snapshot has 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -54,15 +55,7 @@ def save_checkpoint(
     state: Mapping[str, object],
 ) -> Path:
     """Write a step's weights, Adam moments and state as a checkpoint to disk; return its folder."""
-    require_finite({**weights, **moments}, f"step {step}")
-    size = sum(tensor.nbytes for tensor in (*weights.values(), *moments.values()))
-    files = {
-        WEIGHTS: lambda: to_bytes(weights),
-        MOMENTS: lambda: to_bytes(moments),
-        STATE: lambda: to_json(state),
-    }
-    write_step(run / CHECKPOINTS, step, files, size)
-    return step_folder(run / CHECKPOINTS, step)
+    return write_tensors(run / CHECKPOINTS, step, {WEIGHTS: weights, MOMENTS: moments}, state)
 
 
 def has_checkpoints(run: Path) -> bool:
@@ -160,13 +153,24 @@ def save_snapshot(
     state: Mapping[str, object] | None = None,
 ) -> Path:
     """Write a step's weights and state as a snapshot to the disk; return its folder."""
-    require_finite(weights, f"step {step}")
-    size = sum(tensor.nbytes for tensor in weights.values())
-    files = {WEIGHTS: lambda: to_bytes(weights)}
+    return write_tensors(run / SNAPSHOTS, step, {WEIGHTS: weights}, state)
+
+
+def write_tensors(
+    parent: Path,
+    step: int,
+    tensors: Mapping[str, Mapping[str, Tensor]],
+    state: Mapping[str, object] | None,
+) -> Path:
+    """Write tensors, by file name, and any state to a step's folder; return the folder."""
+    for each in tensors.values():
+        require_finite(each, f"step {step}")
+    size = sum(tensor.nbytes for each in tensors.values() for tensor in each.values())
+    files = {name: partial(to_bytes, each) for name, each in tensors.items()}
     if state is not None:
-        files[STATE] = lambda: to_json(state)
-    write_step(run / SNAPSHOTS, step, files, size)
-    return step_folder(run / SNAPSHOTS, step)
+        files[STATE] = partial(to_json, state)
+    write_step(parent, step, files, size)
+    return step_folder(parent, step)
 
 
 def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:
@@ -212,28 +216,22 @@ def keep_milestones(run: Path, old: list[int]) -> list[int]:
         return old
     others = []
     for step in old:
-        if step >= 2 * newest and can_be_milestone(run, step) and move_to_milestones(run, step):
+        if step >= 2 * newest and move_to_milestones(run, step):
             newest = step
         else:
             others.append(step)
     return others
 
 
-def can_be_milestone(run: Path, step: int) -> bool:
-    """Return whether a snapshot belongs to this run and is small enough to keep as a milestone."""
+def move_to_milestones(run: Path, step: int) -> bool:
+    """Move a small snapshot to a run's folder `milestones/`; return whether that was possible."""
     try:
         files = open_step(run / SNAPSHOTS, step).files
-    except FolderError:
-        return False
-    return sum(entry.size for entry in files.values()) <= MAX_BYTES
-
-
-def move_to_milestones(run: Path, step: int) -> bool:
-    """Move a run's snapshot to its folder `milestones/`; return whether that was possible."""
-    try:
+        if sum(entry.size for entry in files.values()) > MAX_BYTES:
+            return False
         with raise_save_errors(run):
             ensure_folder(run / MILESTONES)
             step_folder(run / SNAPSHOTS, step).rename(step_folder(run / MILESTONES, step))
-    except SaveError:
+    except (FolderError, SaveError):
         return False
     return True

@@ -9,7 +9,7 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -207,14 +207,6 @@ def fit_batch_size(
     return replace(search, batch_size=max(1, fitting))
 
 
-class Sum(NamedTuple):
-    """A sum of scores over a line's first parts, and the ranks behind it; the best sorts first."""
-
-    negative: float  # the negative sum of scores
-    before: int  # the rank, from 0, of the combination without the last part
-    rank: int  # the rank, from 0, of the last part's hypothesis
-
-
 def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:
     """Return up to `n` combinations of parts' hypotheses with the highest sums, best first.
 
@@ -222,34 +214,17 @@ def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combinat
     best sums so far are extended: no other sum can lead to a better total. Equal sums are ordered
     by the ranks of the parts' hypotheses.
     """
-    if len(found) <= 1:  # almost every line has one part
-        return [[one] for one in found[0][:n]] if found else [[]]
-    totals, steps = [0.0], list[list[Sum]]()
+    best = [(0.0, list[Hypothesis]())]
     for hypotheses in found:
-        best = heapq.nsmallest(
-            n,
-            (
-                Sum(-(total + one.score), before, rank)
-                for before, total in enumerate(totals)
-                for rank, one in enumerate(
-                    hypotheses[: n // (before + 1)]
-                )  # `n` combinations beat all others
-            ),
+        # of the hypotheses after the i-th best sum, only the first n / i can lead to the n best
+        sums = (
+            (total + one.score, chosen, one)
+            for rank, (total, chosen) in enumerate(best, start=1)
+            for one in hypotheses[: n // rank]
         )
-        totals = [-one.negative for one in best]
-        steps.append(best)
-    return [trace_back(found, steps, rank) for rank in range(len(totals))]
-
-
-def trace_back(
-    found: Sequence[Sequence[Hypothesis]], steps: Sequence[Sequence[Sum]], rank: int
-) -> Combination:
-    """Follow the sums backwards; return the combination with the `rank`-th best total."""
-    chosen = []
-    for hypotheses, best in zip(reversed(found), reversed(steps), strict=True):
-        chosen.append(hypotheses[best[rank].rank])
-        rank = best[rank].before
-    return chosen[::-1]
+        largest = heapq.nsmallest(n, sums, key=lambda each: -each[0])  # stable, as sorted() is
+        best = [(total, [*chosen, one]) for total, chosen, one in largest]
+    return [chosen for _, chosen in best]
 
 
 def combine_samples(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:

@@ -87,20 +87,10 @@ def choose_adaptation(
     `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
     fits the text or prepared corpus `train`.
     """
-    if named is None:
-        return continue_recipe(parent, train, settings, on_progress)
-    recipe = customise_recipe(named, settings)
-    require_inherited(parent, recipe)
-    return recipe, []
-
-
-def continue_recipe(
-    parent: StoredModel,
-    train: Pairs | PreparedCorpus,
-    settings: Mapping[str, Value],
-    on_progress: OnProgress,
-) -> tuple[Recipe, list[str]]:
-    """Return the parent's recipe with a schedule for new text, and sentences that explain it."""
+    if named is not None:
+        recipe = customise_recipe(named, settings)
+        require_inherited(parent, recipe)
+        return recipe, []
     is_named = find_original_name(parent.recipe) not in RECIPES and not is_untitled(parent.recipe)
     start = replace(
         with_changes(parent.recipe, NEW_TEXT),

@@ -185,25 +185,23 @@ def choose_recipe(
     corpus prepared from the whole text.
     """
     train, dev = texts
+    require_recipe_or_text(recipe, train)
+    reasons, told = list[str](), list[str]()
     if recipe is not None:
         recipe = customise_recipe(recipe, settings)
         if train is None:
             return Choice(recipe=recipe, reasons=[])
         opened = choose_texts(recipe.data, train, dev)
-        named = read_languages(opened[1]) if opened[1] else UNNAMED
-        recipe, told = name_text(recipe, opened[0], find_corpus_name(train), settings, named)
-        return Choice(recipe=recipe, reasons=told, texts=opened)
-    require_recipe_or_text(recipe, train)
-    _, start = choose_start(train, settings)
-    opened = choose_texts(start.data, train, dev)
-    told = list[str]()
-    if dev is None:
-        opened, told = hold_out(opened, start.data, store)
-    found, reasons = recommend_recipe(
-        opened[0], settings, has_gpu=has_gpu(), on_progress=on_progress
-    )
+    else:
+        _, start = choose_start(train, settings)
+        opened = choose_texts(start.data, train, dev)
+        if dev is None:
+            opened, told = hold_out(opened, start.data, store)
+        recipe, reasons = recommend_recipe(
+            opened[0], settings, has_gpu=has_gpu(), on_progress=on_progress
+        )
     named = read_languages(opened[1]) if opened[1] else UNNAMED
-    recipe, languages = name_text(found, opened[0], find_corpus_name(train), settings, named)
+    recipe, languages = name_text(recipe, opened[0], find_corpus_name(train), settings, named)
     return Choice(recipe=recipe, reasons=[*reasons, *languages, *told], texts=opened)
 
 

@@ -4,6 +4,7 @@ The measurement has its own model and optimiser, and leaves the run unchanged. A
 measured again.
 """
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -172,18 +173,13 @@ def fit_to_minutes(
         )
     seconds = 60 * minutes
     sizes = find_size_table(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu())
-
-    def measure(tried: Recipe) -> Pace:
-        resolved = resolve_machine_settings(tried, corpus, rank.local_size)
-        return measure_pace(resolved, corpus, rank.world_size)
-
-    tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
-    pace = measure(tried)
-    while sizes and seconds < pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes):
+    needed = math.inf
+    while sizes and needed > seconds:
         tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
-        pace = measure(tried)
+        resolved = resolve_machine_settings(tried, corpus, rank.local_size)
+        pace = measure_pace(resolved, corpus, rank.world_size)
+        needed = pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes)
     said = f"sizes and updates are for about {minutes:g} minutes on this machine, as busy as now"
-    needed = pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes)
     if seconds < needed:
         said += (
             f": too few to learn to translate well, as {FEWEST_PASSES} passes over the text take "

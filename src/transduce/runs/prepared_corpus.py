@@ -92,16 +92,16 @@ def prepare_corpus(
 
     The text is encoded with `given_vocabularies`, by default with ones learned from it.
     """
-    inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
+    texts = {"train": train} | ({"dev": dev} if dev else {})
+    inputs = {split: text.fingerprint() for split, text in texts.items()}
     if not all((folder / split).is_dir() for split in inputs):
         require_texts_agree(train, dev, data)
-    texts = {"train": train} | ({"dev": dev} if dev else {})
     data = declare_inputs(folder, data, inputs, texts)
     if given_vocabularies is not None:
         write_vocabularies(folder, given_vocabularies)
     vocabularies = learn_vocabularies(folder, data, train, on_progress)
-    for split, pairs in (("train", train), ("dev", dev)):
-        if pairs is not None and not (folder / split).is_dir():
+    for split, pairs in texts.items():
+        if not (folder / split).is_dir():
             encode_split(folder / split, vocabularies, data, pairs, inputs[split], on_progress)
             if pairs.fingerprint() != inputs[split]:
                 remove_parts(folder)

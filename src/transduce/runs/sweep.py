@@ -306,10 +306,9 @@ def list_combinations(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str,
 
 def name_combination(combination: Mapping[str, Value]) -> str:
     """Return the folder name of a combination, such as dropout=0.1,learning_rate_factor=1."""
-    names = [path.partition(".")[2] for path in combination]
     return ",".join(
-        f"{name}={str(value).replace('/', '_')}"
-        for name, value in zip(names, combination.values(), strict=True)
+        f"{path.partition('.')[2]}={str(value).replace('/', '_')}"
+        for path, value in combination.items()
     )
 
 

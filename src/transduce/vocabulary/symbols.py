@@ -88,7 +88,7 @@ def group_words(
     firsts, offset, before = list[int](), 0, b""
     for index, value in enumerate(values):
         at = offset + len(value) - len(value.lstrip(b" "))
-        if not (before and value) or is_blank(value) or (at in starts and not is_blank(before)):
+        if not (before and value) or value == b" " or (at in starts and before != b" "):
             firsts.append(index)
         before, offset = value, offset + len(value)
     return list(pairwise([*firsts, len(values)]))
@@ -100,11 +100,6 @@ def find_start_bytes(data: bytes, find_starts: Callable[[str], list[bool]]) -> s
     widths = [len(one.encode("utf-8", errors="surrogateescape")) for one in text]
     offsets = accumulate(widths[:-1], initial=0)
     return {at for at, start in zip(offsets, find_starts(text), strict=False) if start}
-
-
-def is_blank(value: bytes) -> bool:
-    """Return whether a piece is exactly one space."""
-    return value == b" "
 
 
 def find_spaced_starts(text: str) -> list[bool]:
