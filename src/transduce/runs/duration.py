@@ -4,7 +4,6 @@ The measurement has its own model and optimiser, and leaves the run unchanged. A
 measured again.
 """
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -173,12 +172,13 @@ def fit_to_minutes(
         )
     seconds = 60 * minutes
     sizes = find_size_table(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu())
-    needed = math.inf
-    while sizes and needed > seconds:
+    while True:
         tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
         resolved = resolve_machine_settings(tried, corpus, rank.local_size)
         pace = measure_pace(resolved, corpus, rank.world_size)
         needed = pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes)
+        if needed <= seconds or not sizes:
+            break
     said = f"sizes and updates are for about {minutes:g} minutes on this machine, as busy as now"
     if seconds < needed:
         said += (

@@ -30,7 +30,7 @@ class Vocabulary:
 
     def __init__(self, kind: VocabularyKind) -> None:
         self._prepare = kind.prepare
-        self._data = format_compactly(build_document(kind)).encode()
+        self._data = serialise(kind)
         self._tokenizer = Tokenizer.from_str(self._data.decode())
         # Encode "</s>" in a text as text, not as END; tokenizer.json cannot store this setting.
         self._tokenizer.encode_special_tokens = True
@@ -105,13 +105,18 @@ def require_no_surrogates(texts: Sequence[str]) -> None:
         require_encodable(f"text {number} of {len(texts)}", text)
 
 
+def serialise(kind: VocabularyKind) -> bytes:
+    """Return the bytes of a vocabulary's tokenizer.json; equal vocabularies give equal bytes."""
+    return format_compactly(build_document(kind)).encode()
+
+
 def format_compactly(document: object) -> str:
     """Return a value as JSON on one line without spaces."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
 def deserialise(data: bytes) -> VocabularyKind:
-    """Parse a tokenizer.json; raise FolderError if no `Vocabulary` wrote it."""
+    """Parse a tokenizer.json; raise FolderError if `serialise` did not write it."""
     try:
         found = parse_json(data)
         kind = read_kind(found)
@@ -125,7 +130,7 @@ def deserialise(data: bytes) -> VocabularyKind:
 
 
 def foreign_file_error(why: str) -> FolderError:
-    """Build the FolderError for a file that no `Vocabulary` wrote; `why` has details."""
+    """Build the FolderError for a vocabulary that `serialise` did not write; `why` has details."""
     return FolderError(
         f"this is no vocabulary of transduce, or it is damaged ({why})",
         "copy the folder again, or learn the vocabulary anew from the same text",
