@@ -123,7 +123,7 @@ def test_an_aligned_output_has_links_between_the_words_that_are_shown(translator
 def test_an_output_keeps_its_links_if_they_number_the_words_that_are_shown(read, stays):
     links = Alignment(((0, 0),), (1.0,))
     attempt = Attempt(Line(1, read), lambda _: ("A {0} RUNS", True))
-    output, _ = attempt.finish(Output("A Tom RUNS", -1.0, -2.0, links), "a {0} runs")
+    output, _ = attempt.restore_output(Output("A Tom RUNS", -1.0, -2.0, links), "a {0} runs")
     assert output.alignment == (links if stays else None)
 
 

@@ -21,7 +21,7 @@ from transduce.cli.searching import (
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
-from transduce.text.languages import describe_language
+from transduce.text.languages import describe_wrong_language
 
 if TYPE_CHECKING:
     from transduce.settings import Recipe
@@ -236,7 +236,7 @@ def record(
             fact = f"standard input has {len(lines):,} lines, and a page shows one"
             raise InputError(fact, "transduce attend MODEL TEXT")
         text = lines[0]
-    if found := describe_language("text", [text], translator.recipe.data.source_language):
+    if found := describe_wrong_language("text", [text], translator.recipe.data.source_language):
         display.print_message(f"warning: {found}")
     return record_attention(translator, text, target)
 

@@ -17,15 +17,15 @@ from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, own_load_average
 from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WIDEST_BEAM, Sampling
-from transduce.text.languages import SAMPLE_LINES, describe_language, find_wrong_side
+from transduce.text.languages import SAMPLE_LINES, describe_wrong_language, find_wrong_side
 
 if TYPE_CHECKING:
     from transduce.inference.lines import OnWarning
     from transduce.inference.translator import Translator
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
-MOST_PROCESSES = 1_024  # or threads; with 100,000 threads torch ends the process as it starts
-GUESSED_LINES = 100  # fewest lines of a source whose language is guessed, in half a second
+MOST_PROCESSES = 1_024  # also of threads; given 100,000 threads, torch aborts at start
+GUESSED_LINES = 100  # with fewer lines the language is not guessed, which takes half a second
 
 
 @final
@@ -252,9 +252,10 @@ class TranslatorChoice:
 def warn_of_sides(
     translator: "Translator", pairs: Iterable[tuple[str, str]], kind: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Warn if a side of many pairs is no text in the model's language for it; return the pairs.
+    """Return the pairs; print a warning if a side is not plain text in the model's language.
 
-    The targets may all be empty. `kind`, such as "development ", stands before a side's name.
+    Fewer than 20 pairs give no warning. The targets may all be empty. The warning puts `kind`, such
+    as "development ", before "source" or "target".
     """
     from transduce.tasks import find_task_kind
 
@@ -269,11 +270,11 @@ def warn_of_sides(
 
 
 def warn_of_language(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines unchanged; warn if there are many, and they are not in the model's language."""
+    """Yield lines unchanged; warn if 100 or more are not in the model's source language."""
     first, language, number = list[str](), translator.recipe.data.source_language, 0
 
     def warn() -> None:
-        if found := describe_language("source", first, language):
+        if found := describe_wrong_language("source", first, language):
             display.print_message(f"warning: {found}")
 
     for number, line in enumerate(lines, start=1):

@@ -90,28 +90,31 @@ def open_tar(path: Path, name: str) -> Iterator[tarfile.TarFile]:
         yield stack.enter_context(tarfile.open(fileobj=stream, mode="r|"))
 
 
-def open_tar_member(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBase:
-    """Open the first tar member that matches a pattern; InputError if none or not a file."""
+def open_tar_member(archive: tarfile.TarFile, pattern: str, path: Path) -> io.BufferedIOBase:
+    """Open the first member that matches a shell-style pattern; InputError if none, or no file.
+
+    `path` is the archive's, for errors.
+    """
     for entry in archive:
-        if matches_member(entry.name, member):
+        if matches_pattern(entry.name, pattern):
             stream = archive.extractfile(entry) if entry.isreg() else None
             if stream is None:
-                raise InputError(f"{member} is no regular file in it", DAMAGED_HINT, file=path)
+                raise InputError(f"{pattern} is no regular file in it", DAMAGED_HINT, file=path)
             return cast("io.BufferedIOBase", stream)
-    raise InputError(f"has no {member}", DAMAGED_HINT, file=path)
+    raise InputError(f"has no {pattern}", DAMAGED_HINT, file=path)
 
 
-def open_zip_member(archive: zipfile.ZipFile, member: str, path: Path) -> io.BufferedIOBase:
-    """Open the first zip member that matches a pattern; raise InputError if there is none."""
+def open_zip_member(archive: zipfile.ZipFile, pattern: str, path: Path) -> io.BufferedIOBase:
+    """Open the first member that matches a shell-style pattern; raise InputError if none."""
     for entry in archive.infolist():
-        if matches_member(entry.filename, member):
+        if matches_pattern(entry.filename, pattern):
             return cast("io.BufferedIOBase", archive.open(entry))
-    raise InputError(f"has no {member}", DAMAGED_HINT, file=path)
+    raise InputError(f"has no {pattern}", DAMAGED_HINT, file=path)
 
 
-def matches_member(name: str, member: str) -> bool:
-    """Return whether the name of a file in an archive matches `member`, a shell-style pattern."""
-    return fnmatchcase(posixpath.normpath(name), member)
+def matches_pattern(name: str, pattern: str) -> bool:
+    """Return whether the name of a file in an archive matches a shell-style pattern."""
+    return fnmatchcase(posixpath.normpath(name), pattern)
 
 
 def limit_unpacked(stream: io.BufferedIOBase, path: Path) -> io.BufferedReader:

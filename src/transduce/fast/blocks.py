@@ -330,9 +330,10 @@ class HeadRows:
         return every.index_select(0, self.tokens * step + self.heads)
 
     def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
-        """Copy the P rows of all padded blocks back to packed tokens, without the padding.
+        """Copy the blocks' P rows to packed tokens; a token in several rows gets their sum.
 
-        Where a token is in several rows, they are added, and rows of padding must be 0.
+        Padding is left out if each token is in one row (`rows` of this table is not None);
+        otherwise it must be 0.
         """
         if self.rows is None:
             total = rows.new_zeros(self.count, rows.shape[1])

@@ -41,11 +41,11 @@ class Attempt:
     restore: Restore
     needs_links: bool = False  # whether `restore` needs the output's word alignment
 
-    def finish(self, output: Output, source: str) -> tuple[Output, bool]:
-        """Return an output with the items of `source` put back, and whether all items fitted.
+    def restore_output(self, output: Output, source: str) -> tuple[Output, bool]:
+        """Restore URLs and placeholders in an output; return it, and whether all are in it.
 
-        Its `lost` lists missing items and numbers. Its alignment is dropped if putting items back
-        changed the number of words of a side.
+        The bool is always True for the plain attempt; `lost` then still lists what is missing. The
+        alignment is dropped if putting items back changed the number of words of a side.
         """
         text, is_whole = self.restore(output)
         links, lost = output.alignment, tuple(find_lost(source, text))
@@ -147,11 +147,11 @@ def keep_items(
                 said[warning.line].append(warning)
             for (index, attempt), found in zip(group, result.outputs, strict=True):
                 line = lines[index]
-                finished = [attempt.finish(output, line.text) for output in found]
-                if not finished[0][1] and attempts[index]:
+                restored = [attempt.restore_output(output, line.text) for output in found]
+                if not restored[0][1] and attempts[index]:
                     pending.append(index)
                     continue
-                outputs[index] = [output for output, _ in finished]
+                outputs[index] = [output for output, _ in restored]
                 warnings[index] = [*said[line.number], *warn_of_loss(line.number, outputs[index])]
     return BlockResult(outputs, [one for some in warnings for one in some])
 

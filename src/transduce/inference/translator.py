@@ -304,7 +304,7 @@ class Translator:
 
     @property
     def aligner(self) -> Aligner:
-        """The aligner of words by this translator's model and heads."""
+        """The word aligner that uses this translator's model and the heads in `alignment_heads`."""
         return Aligner(self.models, self.task, self.recipe, self.alignment_heads)
 
     @property

@@ -148,7 +148,7 @@ def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that label smoothing, in one of two forms, spreads over all symbols.
+    """Return the probability that "szegedy" or "t2t" label smoothing spreads over all symbols.
 
     In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code,
     tensor2tensor. It spreads ε over the V - 1 wrong symbols, which is the same as spreading

@@ -101,7 +101,7 @@ class ResultTable:
 
     @property
     def other_settings(self) -> tuple[str, ...]:
-        """The settings that the scale, or a change in every row, sets in place of a row's own."""
+        """The settings that the scale or the caller changed in every row, each as text."""
         changed = (f"{path} = {value}" for path, value in self.changes.items())
         return (*scale_by_name(self.scale).settings, *changed)
 
@@ -145,7 +145,8 @@ def find_common_changes(
 ) -> dict[str, Value]:
     """Return the settings that all results changed; raise InputError if the changes differ.
 
-    The number of steps is ignored for rows whose steps follow from base's training cost.
+    A row with other layers than base may differ in `training.steps`: its recipe sets them so that
+    training costs as much as base's.
     """
     own = []
     for result in results:

@@ -13,7 +13,7 @@ from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.development import divide_text
 from transduce.runs.prepared_corpus import INPUTS_FILE, OnProgress, read_declared_inputs
-from transduce.runs.recommend import choose_start, has_gpu, recommend_recipe
+from transduce.runs.recommend import choose_start_recipe, has_gpu, recommend_recipe
 from transduce.runs.text_names import name_text, read_languages
 from transduce.runs.texts import (
     GENERATED,
@@ -193,7 +193,7 @@ def choose_recipe(
             return Choice(recipe=recipe, reasons=[])
         opened = choose_texts(recipe.data, train, dev)
     else:
-        _, start = choose_start(train, settings)
+        _, start = choose_start_recipe(train, settings)
         opened = choose_texts(start.data, train, dev)
         if dev is None:
             opened, told = hold_out(opened, start.data, store)

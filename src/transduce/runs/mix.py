@@ -89,13 +89,13 @@ def mix_texts(
             is_added=True,
         )
         mixed.append(MixedText(one.pairs, share))
-    require_text_for_all([one.share for one in mixed])
+    require_text_for_every_update([one.share for one in mixed])
     is_plain = len(mixed) == 1 and mixed[0].share == Share(name=mixed[0].share.name)
     return mixed[0].pairs if is_plain else MixedPairs(tuple(mixed))
 
 
-def require_text_for_all(shares: Sequence[Share]) -> None:
-    """Raise InputError if an update has no text to read, or a text's range of updates is empty."""
+def require_text_for_every_update(shares: Sequence[Share]) -> None:
+    """Raise InputError if a text's range of updates is empty, or if no text covers some update."""
     for share in shares:
         is_run = share.start >= 1 and (share.stop >= share.start or not share.stop)
         fact = f"{share.name} is read from update {share.start:,} to {share.stop:,}"

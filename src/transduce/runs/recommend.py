@@ -49,7 +49,7 @@ def recommend_recipe(
 
     The text is cleaned by the settings in `changes` before it is counted.
     """
-    fitting, wanted = choose_start(train, changes)
+    fitting, wanted = choose_start_recipe(train, changes)
     kind = find_task_kind(wanted.data)
     counts = count_corpus(train, wanted.data, on_progress)
     cleaned = clean_text(Cleaner(wanted.data, kind.normalise), train, wanted.data.max_pairs)
@@ -79,10 +79,11 @@ def recommend_recipe(
     return recipe, [reason, vocabulary, *told]
 
 
-def choose_start(train: object, changes: Mapping[str, Value]) -> tuple[SizeTable, Recipe]:
-    """Return the `SizeTable` of a text's task, and its start recipe with the changed settings.
+def choose_start_recipe(train: object, changes: Mapping[str, Value]) -> tuple[SizeTable, Recipe]:
+    """Return the `SizeTable` for the task of the text `train`, and its start recipe as changed.
 
-    Files in the format of a task are for that task, other texts for translation.
+    `train` is any text that `transduce.train` accepts; `changes` are settings by path. Files in the
+    format of a task are for that task, other texts for translation.
     """
     whole = find_whole_text(train) if isinstance(train, Pairs) else train
     gold = whole.main if isinstance(whole, MixedPairs) else whole

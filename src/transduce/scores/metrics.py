@@ -56,10 +56,10 @@ def build_mecab_metric(language: str, variants: Mapping[str, Metric]) -> Metric:
     )
 
 
-def build_ter_metric(description: str, *, is_limited: bool) -> Metric:
-    """Build sacreBLEU's TER as a metric, with variants for languages without spaces between words.
+def build_ter_metric(description: str, *, refuses_long_lines: bool) -> Metric:
+    """Build sacreBLEU's TER; its variants count characters, for languages without spaces.
 
-    If `is_limited`, a line that may need much memory is refused.
+    If `refuses_long_lines`, a line that may need much memory is refused.
     """
 
     def build(split: Callable[[str], Sized], variants: Mapping[str, Metric]) -> Metric:
@@ -70,7 +70,7 @@ def build_ter_metric(description: str, *, is_limited: bool) -> Metric:
             "TER",
             description,
             scorer,
-            limit if is_limited else pass_texts,
+            limit if refuses_long_lines else pass_texts,
             higher_is_better=False,
             variants=variants,
         )
@@ -113,10 +113,10 @@ METRICS = {
         "de",
     ),
     "chrf": Metric("chrF", "characters instead of words", SacreBleuScorer(build_chrf)),
-    "ter": build_ter_metric("edits per reference word; lower is better", is_limited=True),
+    "ter": build_ter_metric("edits per reference word; lower is better", refuses_long_lines=True),
     "ter-any-length": build_ter_metric(
         "as ter, but also for lines of more than about 2,000 words; may take gigabytes and hours",
-        is_limited=False,
+        refuses_long_lines=False,
     ),
     "exact-match": Metric(
         "exact match",

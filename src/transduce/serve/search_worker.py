@@ -190,7 +190,7 @@ class SearchWorker:
         if attempt.needs_links:
             both = [(done.line, combinations)]
             (outputs,) = self.translator.aligner.add_alignments([attempt.read], both, [outputs])
-        finished = [attempt.finish(output, sentence.text) for output in outputs]
+        finished = [attempt.restore_output(output, sentence.text) for output in outputs]
         if not finished[0][1] and len(done.attempts) > 1:
             self.attempt(sentence, done.attempts[1:])
             return

@@ -168,7 +168,7 @@ def to_tree(line: str) -> Tree:
 
 
 def list_tree_files(path: Path, split: str) -> list[Path]:
-    """Return [path] of a file, a Penn Treebank's files of `split`, or another folder's tree files.
+    """Return the tree files of `split`: `path` itself if it is a file, else those in the folder.
 
     A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
     its tree files, but none for the split "dev".
@@ -219,7 +219,7 @@ def find_word_mismatch(line: str, tree: str) -> str:
 
 
 def list_target_symbols(data: Data, line: str) -> list[str]:
-    """Return a bracketed tree's symbols in the form `data.linearisation`, and all word symbols."""
+    """Return the symbols of a bracketed tree, then every word symbol of `data.linearisation`."""
     form = cast("Form", data.linearisation)
     return [*linearise(to_tree(line), form), *WORD_SYMBOLS.get(form, ())]
 

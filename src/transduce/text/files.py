@@ -34,7 +34,7 @@ ZSTD_CHUNK = 1 << 9
 # about 20 misaligned pairs, and seldom in aligned files.
 THRESHOLD = 8.0
 ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # of a path, which has lost one of two slashes
-FEWEST_LINES = 20  # by which a text's kind is guessed
+FEWEST_LINES = 20  # the kind of a shorter text is not guessed
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
@@ -431,7 +431,7 @@ def require_plain(head: bytes, file: str) -> None:
 
 
 def describe_records(lines: Sequence[str]) -> str:
-    """Return how each of many lines is more than a text, such as a pair with a tab; "" if not."""
+    """Return a phrase if 20 lines or more are no plain text, but pairs or JSON; else ""."""
     if len(lines) >= FEWEST_LINES:
         if all("\t" in line.strip() for line in lines):
             return "each line has a tab, as in a file of pairs"

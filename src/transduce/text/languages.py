@@ -27,7 +27,7 @@ uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese
 """
 LANGUAGE_NAMES = dict(pair.split(":") for pair in NAMES.split())  # by code, in English
 SAMPLE_CHARACTERS = 20_000  # of a text whose language is guessed
-SAMPLE_LINES = 500  # the most lines by which a text's language is guessed
+SAMPLE_LINES = 500  # a text's language is guessed from at most this many lines
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
@@ -81,22 +81,31 @@ def find_other_language(text: str, expected: str) -> str:
 
 
 def find_wrong_side(languages: tuple[str, str], sides: Mapping[str, Sequence[str]]) -> str:
-    """Return "", or a warning that a side of many lines is no text in a model's language for it.
+    """Return a warning if a side is not plain text in the model's language; "" if all is well.
 
-    `languages` are the model's source and target, `sides` the lines of one side or both by name.
+    Fewer than 20 lines give no warning. `languages` are the model's source and target language.
+    `sides` maps a name to the lines of a side: the source first, then the target, which may be left
+    out.
     """
     verbs = ("reads", "writes")
     for (name, lines), language, verb in zip(sides.items(), languages, verbs, strict=False):
         some = lines[:SAMPLE_LINES]
         if records := describe_records(some):
             return f"the {name} is no plain text: {records}"
-        if len(some) >= FEWEST_LINES and (found := describe_language(name, some, language, verb)):
+        if len(some) >= FEWEST_LINES and (
+            found := describe_wrong_language(name, some, language, verb)
+        ):
             return found
     return ""
 
 
-def describe_language(name: str, lines: Sequence[str], language: str, verb: str = "reads") -> str:
-    """Return "", or that the text called `name` is not in the language that a model `verb`s."""
+def describe_wrong_language(
+    name: str, lines: Sequence[str], language: str, verb: str = "reads"
+) -> str:
+    """Return a warning if the text `name` is surely not in `language`, else "".
+
+    `verb` is what the model does with the language: "reads" or "writes".
+    """
     other = find_other_language(" ".join(lines), language)
     return other and f"the {name} is in the language {other}, and the model {verb} {language}"
 

@@ -71,25 +71,25 @@ def find_sentences(
     text: str,
     word: re.Pattern[str] = WORD,
     line_end: re.Pattern[str] | None = None,
-    read: Callable[[str], str] = str,
+    unescape: Callable[[str], str] = str,
     language: str = "",
 ) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each sentence with a letter, in a text whose words `word` matches.
+    """Yield (start, end) of each sentence with a letter; `word` matches each word of the text.
 
-    A match of `line_end` between two words ends a sentence, too. `read` resolves the escapes
+    A match of `line_end` between two words ends a sentence, too. `unescape` resolves the escapes
     in a word, such as `Caf&eacute;.`.
     """
     if line_end is not None and not line_end.search(text):
         line_end = None
     code = read_primary_code(language)
     if code in OUR_LANGUAGES or find_spec("sentencex") is None:
-        yield from find_sentences_in(text, (0, len(text)), word, line_end, read, splits=True)
+        yield from find_sentences_in(text, (0, len(text)), word, line_end, unescape, splits=True)
         return
     from sentencex import segment
 
     ends = [0, *accumulate(map(len, segment(code, text)))]
     for span in pairwise(ends):
-        yield from find_sentences_in(text, span, word, line_end, read, splits=False)
+        yield from find_sentences_in(text, span, word, line_end, unescape, splits=False)
 
 
 def find_sentences_in(
@@ -97,14 +97,14 @@ def find_sentences_in(
     span: tuple[int, int],
     word: re.Pattern[str],
     line_end: re.Pattern[str] | None,
-    read: Callable[[str], str],
+    unescape: Callable[[str], str],
     *,
     splits: bool,
 ) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of one span; unless `splits`, only line ends divide the span."""
+    """As `find_sentences`, but within one span; unless `splits`, only line ends divide the span."""
     start, end, before, has_letter = span[0], span[0], "", False
     for match in word.finditer(text, *span):
-        here = INVISIBLE.sub("", read(match.group())).strip()
+        here = INVISIBLE.sub("", unescape(match.group())).strip()
         if not here:
             continue
         line_ends = line_end is not None and line_end.search(text, end, match.start())

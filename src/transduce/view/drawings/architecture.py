@@ -87,8 +87,11 @@ class Diagram:
         drawn = draw_text(text, x, y, anchor=anchor, fill=INK if size > FACT else QUIET, size=size)
         self.elements.append(SCRIPT.sub(shift_script, drawn))
 
-    def end(self, name: str, text: str, x: Number, y: Number) -> None:
-        """Add the text of an input or output of the model, as a group of its own."""
+    def add_end_label(self, name: str, text: str, x: Number, y: Number) -> None:
+        """Add the text of a model's input or output, with its middle at x, as an SVG group.
+
+        `name` becomes part of the group's id, as in `begin`.
+        """
         self.begin(name, "end")
         self.write(text, x, y, self.title)
         self.elements.append("</g>")
@@ -299,7 +302,7 @@ class Column:
         """Draw the probabilities, and in a map above them the search, which the paper's lacks."""
         self.rise(26)
         text = self.diagram.translate("Output Probabilities")
-        self.diagram.end("output-probabilities", text, self.x, self.y - 9)
+        self.diagram.add_end_label("output-probabilities", text, self.x, self.y - 9)
         if self.diagram.is_map:
             self.y -= 28
             self.rise(20)
@@ -309,7 +312,7 @@ class Column:
         """Draw the inputs or outputs, their embedding, and its sum with the positional encoding."""
         a, diagram, x, side = self.a, self.diagram, self.x, self.side
         name = diagram.translate(f"{end.title()}s")
-        diagram.end(f"{end}s", f"{name} ({text})" if text else name, x, self.y + 18)
+        diagram.add_end_label(f"{end}s", f"{name} ({text})" if text else name, x, self.y + 18)
         if end == "output" and not diagram.is_map:
             diagram.write(diagram.translate("shifted right"), x, self.y + 34)
         self.rise(24)

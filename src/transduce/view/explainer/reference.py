@@ -108,7 +108,7 @@ def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.
 
 
 def hook_residual(name: str, residual: Residual, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield (module, hook) for the sum and for the norm (pre or post) of a residual connection."""
+    """Yield (module, hook) to store a residual's sum and norm in `found` as NAME.sum, NAME.norm."""
     given = "" if residual.is_pre else f"{name}.sum"
     yield residual.norm, record(found, f"{name}.norm", given=given)
     if residual.is_pre:
