@@ -91,13 +91,21 @@ def test_raw_text_is_tokenised_on_request(parse):
     assert words_of(tree) == "He did n't see it , `` Acme '' ."
 
 
-def test_raw_text_that_is_not_tokenised_is_noted_once(parse):
-    ended = parse(text="the dog .\nthe dog saw.\nAcme saw.\n")
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        (
+            "the dog saw.",
+            "ends in 'saw.', and words are separated by spaces; --tokenise splits raw text",
+        ),
+        ("dog\tNN", "has a tab, as in a file of labels, and each line is taken for a sentence"),
+        ("(S (NN dog))", "begins like a tree, and its brackets are taken for words"),
+    ],
+)
+def test_what_is_no_line_of_words_is_noted_once(parse, line, note):
+    ended = parse(text=f"the dog .\n{line}\n{line}\n")
     assert (ended.code, len(ended.stdout.splitlines())) == (0, 3)
-    assert ended.stderr == (
-        "note: line 2 ends in 'saw.', and words are separated by spaces; "
-        "--tokenise splits raw text\n"
-    )
+    assert ended.stderr == f"note: line 2 {note}\n"
 
 
 def test_json_is_an_object_a_line_with_trees_best_first(parse):

@@ -61,3 +61,10 @@ def test_files_that_cannot_be_scored_are_refused(call, files, text, message):
     ended = call("score", "--spans", *files)
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"error: {message.format(files[1])}")
+
+
+def test_tokens_that_look_alike_are_told_apart(call, files):
+    files[0].write_text("\u00fcber\tO\n", encoding="utf-8")
+    files[1].write_text("u\u0308ber\tO\n", encoding="utf-8")
+    ended = call("score", "--spans", *files)
+    assert r"the output has 'u\u0308ber', the gold file '\xfcber'" in ended.stderr

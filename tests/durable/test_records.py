@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from transduce.durable.json import parse_record
+from transduce.durable.json import parse_json, parse_record
 
 
 @dataclass(frozen=True)
@@ -57,3 +57,7 @@ def test_a_record_comes_back_from_its_json():
 def test_a_field_that_is_wrong_unknown_or_missing_is_named(values, fact):
     with pytest.raises(ValueError, match=fact):
         parse_record(Outer, values)
+
+
+def test_json_that_an_editor_began_with_a_mark_of_its_encoding_is_read():
+    assert parse_json('\ufeff{"step": 1}'.encode()) == {"step": 1}

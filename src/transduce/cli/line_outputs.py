@@ -22,6 +22,7 @@ Found = TypeVar("Found")  # what is found for a line, such as its outputs
 # Matches the end of a line that is not tokenised. A match may begin only where a word does:
 # trying every letter of a very long word would take time that grows with its length squared.
 RAW_END = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}+[.?!]\s*$")
+TREE = re.compile(r"\s*\(\S*\s*\(")  # a bracket in a bracket
 EFFECTS = {  # kind of warning -> about one line, about several, and how the sentence ends
     "too long": ("is longer than the model takes", "are longer than the model takes", ""),
     "lost": (*["lost something in translation"] * 2, "see the warnings above"),
@@ -137,20 +138,31 @@ def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json:
     )
 
 
+def doubt_words(line: str, *, tokenise: bool) -> str:
+    """Return what a line has that a sentence of words separated by spaces has not; "" if nothing.
+
+    Raw text that is about to be split (`tokenise`) may end in a full stop.
+    """
+    if "\t" in line:
+        return "has a tab, as in a file of labels, and each line is taken for a sentence"
+    if TREE.match(line):
+        return "begins like a tree, and its brackets are taken for words"
+    if not tokenise and (raw := RAW_END.search(line)):
+        return f"ends in {raw[0]!r}, and words are separated by spaces; --tokenise splits raw text"
+    return ""
+
+
 def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
     """Yield each line as one string of words separated by spaces; `tokenise` splits raw text first.
 
-    Without it, prints a note about the first line whose full stop is not a word of its own.
+    Prints a note about the first line that seems to be no sentence of such words.
     """
     from transduce.text.files import read_short_lines
     from transduce.text.words import tokenise as split
 
     is_told = False
     for number, line in enumerate(read_short_lines(file), start=1):
-        if not (tokenise or is_told) and (raw := RAW_END.search(line)):
-            display.print_note(
-                f"note: line {number} ends in {raw[0]!r}, and words are separated by spaces; "
-                "--tokenise splits raw text"
-            )
+        if not is_told and (doubt := doubt_words(line, tokenise=tokenise)):
+            display.print_note(f"note: line {number} {doubt}")
             is_told = True
         yield " ".join(split(line)) if tokenise else line

@@ -3,6 +3,7 @@
 For each kind of text one function scores an output, and another compares two outputs.
 """
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -245,7 +246,9 @@ def require_equal_tokens(gold: Sequence[TaggedSentence], output: Sequence[Tagged
         other = ((place, a, b) for place, (a, b) in both if a != b)
         shorter = (min(len(ours.tokens), len(theirs.tokens)) + 1, "", "")
         place, token, found = next(other, shorter)
-        fact = f"the output has {found!r}, the gold file {token!r}"
+        are_alike = unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", token)
+        show = ascii if are_alike else repr  # é as one character or two
+        fact = f"the output has {show(found)}, the gold file {show(token)}"
         if not token:
             fact = f"the output has {len(theirs.tokens)} tokens, the gold file {len(ours.tokens)}"
         raise InputError(
