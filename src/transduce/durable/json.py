@@ -41,7 +41,9 @@ def parse_json(data: bytes) -> Any:  # noqa: ANN401 - any value of JSON
     """Parse a JSON value strictly; raise ValueError for repeated keys, NaN or deep nesting."""
     try:
         value = json.loads(
-            data.decode("utf-8-sig"), object_pairs_hook=build_unique_dict, parse_constant=refuse_constant
+            data.decode("utf-8-sig"),
+            object_pairs_hook=build_unique_dict,
+            parse_constant=refuse_constant,
         )
         require_plain(value)
     except RecursionError as error:
