@@ -168,6 +168,14 @@ def test_lines_that_are_not_translated_are_counted_and_a_deleted_text_is_gathere
     assert call("distil", *text, "-o", corpus).code == 2
 
 
+def test_numbered_outputs_given_as_translations_are_told(call, tmp_path):
+    (tmp_path / "a").write_text("".join(f"the dog {n}\n" for n in range(20)))
+    (tmp_path / "b").write_text("".join(f"{n}\t-1.0\t-2.0\tder Hund {n}\n" for n in range(20)))
+    text = (f"--source={tmp_path}/a", f"--outputs={tmp_path}/b", "--until=text")
+    ended = call("distil", *text, "-o", tmp_path / "distilled")
+    assert ended.stderr.count(f"{tmp_path}/b is no plain text: each line has a tab") == 1
+
+
 def test_a_development_set_of_the_other_direction_is_told_before_hours_of_translation(
     call, made, tmp_path
 ):

@@ -54,7 +54,8 @@ def test_a_folder_of_trees_is_read_in_the_order_of_its_names(tmp_path):
     write_trees(tmp_path / "b.mrg", "dog")
     write_trees(tmp_path / "a.mrg", "cat cow")
     (tmp_path / "README").write_text("not (a tree")
-    assert read_words(TaskFiles(tmp_path, PARSING)) == ["cat", "cow", "dog"]
+    for split in ("train", "dev"):
+        assert read_words(TaskFiles(tmp_path, PARSING, split)) == ["cat", "cow", "dog"]
 
 
 def test_a_fingerprint_is_of_the_content_not_of_the_names(tmp_path):

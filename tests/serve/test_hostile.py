@@ -288,9 +288,10 @@ def test_a_link_from_another_site_may_open_the_page_but_not_use_the_server(clien
 
 def test_allowed_names_and_origins_are_answered_and_only_they():
     site = "https://site.example"
-    allowed = {"allowed_hosts": ("server.example",), "allowed_origins": (site,)}
-    with running_server(start=FakeSearch(), **allowed) as client:
-        assert client.get("/health", Host="server.example").status == 200
+    allowed = {"allowed_hosts": ("server.example", "Named.Example.")}
+    with running_server(start=FakeSearch(), **allowed, allowed_origins=(site,)) as client:
+        for host in ("server.example", "server.example.", "named.example", "Named.Example.:80"):
+            assert client.get("/health", Host=host).status == 200
         assert client.get("/health", Host="other.example").status == 403
         answer = client.post("/translate", json.loads(BODY), Origin=site)
         assert answer.status == 200

@@ -189,6 +189,14 @@ def test_languages_and_settings_are_told(client):
     assert client.get("/ready").json == {"ready": True}
 
 
+def test_null_is_as_no_value(client):
+    plain = {"q": "a", "source": "en", "target": "de"}
+    null = dict.fromkeys(("format", "alternatives", "detail"))
+    both = [client.post("/translate", fields).json for fields in (plain, plain | null)]
+    assert both[0] == both[1]
+    assert "translatedText" in both[0]
+
+
 REFUSED = [
     ({"source": "en", "target": "de"}, 400, "missing q"),
     ({"q": "a", "target": "de"}, 400, "missing source"),

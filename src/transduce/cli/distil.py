@@ -115,6 +115,8 @@ def command(
     from transduce.cli.training import show_progress
     from transduce.distillation.distil import distil
     from transduce.distillation.stages import Inputs
+    from transduce.runs.text_names import warn_of_records
+    from transduce.runs.texts import FilePair
 
     if not teachers:
         refuse_given(
@@ -133,6 +135,8 @@ def command(
             warn_of_sides(teacher, (one[:2] for one in texts_read))
         if dev is not None:
             warn_of_sides(teacher, dev.read(), "development ")
+    for warning in warn_of_records(FilePair(source, outputs)) if source and outputs else ():
+        display.print_message(warning)
     scorer = None
     if backward is not None:
         one = ModelOptions(threads=models.threads)

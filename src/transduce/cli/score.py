@@ -25,7 +25,7 @@ from transduce.scores.files import (
 )
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import Score, format_scores
-from transduce.scores.scoring import describe_slow_metrics
+from transduce.scores.scoring import describe_slow_metrics, find_decomposed
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.settings.fields import require
 from transduce.text.arguments import read_text
@@ -229,6 +229,8 @@ def report_texts(
     for file, lines in zip(texts, read, strict=True):
         if records := describe_records(lines):
             display.print_message(f"warning: {file} is no plain text: {records}")
+    if decomposed := find_decomposed(dict(zip(texts, read, strict=True))):
+        display.print_message(f"warning: {decomposed}")
     times = (len(texts) - 1) * (1 if against is None else 2)
     if slow := describe_slow_metrics(metrics, read[1], language, times):
         display.print_note(slow)

@@ -32,6 +32,7 @@ from transduce.scores.perplexity import Perplexity
 from transduce.scores.score import Score, format_scores
 from transduce.scores.scoring import (
     compute_score,
+    find_decomposed,
     require_language,
     require_scorable,
     shorten_language,
@@ -171,6 +172,7 @@ def score_translations(
     named = {"source": text.sources, "reference": text.references}
     languages = data.source_language, data.target_language
     warning = SWAPPED if is_swapped else find_wrong_side(languages, named) if is_text else ""
+    warning = warning or find_decomposed({"the output": outputs, "the reference": text.references})
     sides = (text.sources, text.references)
     contrast = (
         list(measure_contrast(translator, sides, text.metrics, text.language))

@@ -112,7 +112,8 @@ def find_dev_split(train: Pairs) -> Pairs | None:
     if not isinstance(gold, TaskFiles) or not gold.path.is_dir():
         return None
     found = replace(gold, split="dev")
-    return found if found.list_files() else None
+    is_divided = found.list_files() != gold.list_files()  # else the folder has no splits
+    return found if is_divided and found.list_files() else None
 
 
 def collect_pairs(

@@ -1,7 +1,8 @@
 """Scoring of output lines by a metric; each score has a signature and its test set's name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from unicodedata import is_normalized
 
 from transduce.allowance import require_short_line
 from transduce.datasets.languages import shorten_code
@@ -114,6 +115,15 @@ def describe_slow_metrics(
     duration = f"{minutes:,.0f} minutes" if minutes >= 1.5 else "a minute"
     hint = "--metric bleu --metric chrf leave it out"
     return f"TER alone may take {duration} for lines of so many words; {hint}"
+
+
+def find_decomposed(texts: Mapping[str, Sequence[str]]) -> str:
+    """Return a warning if one of these texts (by name) has decomposed letters, and another not."""
+    parts = {name: all(is_normalized("NFC", line) for line in text) for name, text in texts.items()}
+    if len({*parts.values()}) < 2:
+        return ""
+    name = next(name for name, is_composed in parts.items() if not is_composed)
+    return f"{name} has letters and accents as two characters, so that no such letter matches (NFC)"
 
 
 def preprocess_texts(chosen: Metric, texts: Texts) -> tuple[Texts, str]:

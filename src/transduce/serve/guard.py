@@ -54,7 +54,7 @@ class Guard:
         origins: Collection[str] = (),
     ) -> None:
         self.app, self.metrics, self.paths = app, metrics, paths
-        self.hosts, self.origins = {"localhost", *map(str.lower, hosts)}, set(origins)
+        self.hosts, self.origins = {"localhost", *(one.lower().removesuffix(".") for one in hosts)}, set(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, let the application answer it, and count it with its status."""
@@ -94,7 +94,7 @@ class Guard:
             raise bad_request("a body has a length or is chunked, and not both")
         # Starlette's TrustedHostMiddleware takes names only; here any IP address is allowed
         named = HOST.fullmatch(headers.get("host", ""))
-        host = named[1].strip("[]").lower() if named else ""
+        host = named[1].strip("[]").lower().removesuffix(".") if named else ""
         if "*" not in self.hosts and host not in self.hosts and not is_address(host):
             raise Refusal(HTTPStatus.FORBIDDEN, "this name of host is not allowed (--allow-host)")
         self.require_origin(headers)

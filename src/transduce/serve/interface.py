@@ -260,7 +260,8 @@ def check_request(kind: type[Fields], values: Mapping[str, Any]) -> Fields:
     """Return a request of a declared kind; refuse it if a field is missing, wrong or too large."""
     found = {}
     for one in fields(kind):
-        value = values.get(one.name, one.default)
+        value = values.get(one.name)
+        value = one.default if value is None else value  # null is not given
         if value is None or value is MISSING:
             raise bad_request(f"Invalid request: missing {one.name} parameter")
         found[one.name] = check_field(one.name, one.type, value)

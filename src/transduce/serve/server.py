@@ -33,7 +33,8 @@ from transduce.settings.fields import require
 
 LOG = logging.getLogger("transduce.serve")
 HOST = re.compile(rf"\*|{NAME}")
-ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^A-Z/?#@\s]+")
+OWN_PORT = r"(?!http://.*:80$|https://.*:443$)"  # browsers leave out a scheme's own port
+ORIGIN = re.compile(rf"null|{OWN_PORT}[a-z][a-z0-9+.-]*://[^A-Z/?#@\s]+")
 ADDRESSES = "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses"
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
@@ -81,7 +82,7 @@ class ServerSettings:
             require(
                 ORIGIN.fullmatch(origin) is not None,
                 f"{origin!r} is not an origin as browsers send it (--allow-origin)",
-                "scheme and host in lower case, without a path: https://example.org",
+                "scheme and host in lower case, without a path or the usual port: https://example.org",
             )
 
 

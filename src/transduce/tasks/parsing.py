@@ -170,14 +170,13 @@ def to_tree(line: str) -> Tree:
 def list_tree_files(path: Path, split: str) -> list[Path]:
     """Return the tree files of `split`: `path` itself if it is a file, else those in the folder.
 
-    A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
-    its tree files, but none for the split "dev".
+    A folder of the Penn Treebank gives the split's numbered sections, any other all its tree files.
     """
     if not path.is_dir():
         return [path]
     if has_penn_sections(path) and split in SECTIONS:
         return find_penn_files(path, split)
-    return find_tree_files(path) if split != "dev" else []
+    return find_tree_files(path)
 
 
 def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,7 @@ PRINTF = rf"(?<!\d)(?<!\d[ \u00a0\u202f]){FORMAT}"  # a percent sign after a num
 AFTER_NUMBER = rf"(?<=\d[ \u00a0\u202f]){FORMAT}(?![^\W_])"  # "2 %s", but not "50 %ige"
 PERCENT = r"(?<!\d)(?:\d{1,9}[.,])?\d{0,9}%%"  # %% and any number before it
 QT = r"(?<!\d)%L?[1-9]\d?(?!\d)"
-BRACES = r"\{\{[^{}]{0,200}\}\}|[$%#]?\{[^{}\s]{0,200}\}"
+BRACES = r"\{{3}[^{}]{0,200}\}{3}|\{\{[^{}]{0,200}\}\}|[$%#]?\{[^{}\s]{0,200}\}"
 ICU = r"\{\w{1,100}, ?(?:number|date|time|spellout|ordinal|duration)(?:, ?[^{}]{0,50})?\}"
 URL = r"(?:\b(?i:https?|ftps?|sftp|file)://|\b(?i:mailto:|www\.)(?=[\w@]))[^\s<>\"“”„«»]+"
 EMAIL = r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
