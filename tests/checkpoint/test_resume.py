@@ -163,7 +163,8 @@ def test_a_step_under_another_steps_name_is_refused(run):
     found, [(path, reason)] = load_newest_checkpoint(run)
     require_step(found, 1)
     assert path == folder(run, 5)
-    assert "'step': 5} is expected here" in reason
+    assert "says that it is of step 2 of run " in reason
+    assert ", not step 5 of run " in reason
 
 
 def test_a_step_of_another_run_is_refused(run, tmp_path):
@@ -173,7 +174,8 @@ def test_a_step_of_another_run_is_refused(run, tmp_path):
     shutil.copytree(folder(tmp_path / "other", 9), folder(run, 9))
     found, [(_, reason)] = load_newest_checkpoint(run)
     require_step(found, 1)
-    assert "says that it is {'run': " in reason
+    assert "says that it is of step 9 of run " in reason
+    assert ", not step 9 of run " in reason
 
 
 def test_a_snapshot_is_no_checkpoint(run):

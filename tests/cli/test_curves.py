@@ -37,6 +37,12 @@ def test_a_loss_that_no_axis_can_hold_is_drawn_at_the_edge(tmp_path):
     assert draw_curves(logs, "svg").startswith(b"<?xml")
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_name_is_no_formula_and_may_have_letters_that_the_font_lacks(trained):
+    logs = dict.fromkeys(("run-$x^$", "run-狗"), read_run_log(trained))
+    assert draw_curves(logs, "svg").startswith(b"<?xml")
+
+
 def test_what_is_drawn_is_what_the_journal_says(trained):
     lines = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
     looks = [line for line in lines if line["event"] == "validation"]

@@ -63,7 +63,7 @@ def test_every_combination_is_trained_once_and_resumed_with_the_best_first(sweep
         "| perplexity (dev) | step |"
     )
     assert len(table) == 2 + len(rows)
-    assert table[2].startswith("| {} | {} | ".format(*rows[0]["settings"].values()))
+    assert table[2].startswith("| {:g} | {:g} | ".format(*rows[0]["settings"].values()))
 
 
 def test_settings_of_the_search_train_once_and_decode_with_every_combination(
@@ -76,10 +76,10 @@ def test_settings_of_the_search_train_once_and_decode_with_every_combination(
     folders = {path.name for path in (tmp_path / "sweep").iterdir() if path.is_dir()}
     assert folders == {"store", "run", "run-model"}
     found = {tuple(row["settings"].values()): row["score"] for row in rows}
-    assert list(found) == [("1", "0"), ("1", "1"), ("3", "0"), ("3", "1")]
+    assert list(found) == [(1, 0), (1, 1), (3, 0), (3, 1)]
     assert read_run(tmp_path / "sweep/run").recipe.data.source_language == "is"
     for (beam, alpha), score in found.items():
-        search = ["--beam", beam, "--alpha", alpha, "--json"]
+        search = [f"--beam={beam}", f"--alpha={alpha}", "--json"]
         told = call("evaluate", rows[0]["model"], bank / "dev.pos", *search)
         assert json.loads(told.stdout)["scores"][0]["value"] == score
     files = [*(tmp_path / "sweep").glob("*.json"), *tmp_path.rglob("*.safetensors")]
@@ -192,7 +192,7 @@ def test_a_run_that_diverges_is_last_and_the_others_are_trained(sweep, tmp_path,
     ended = sweep(*vary, *validate, "--scale", "gpu-hour", "--json")
     assert ended.code == 0
     good, bad = map(json.loads, ended.stdout.splitlines())
-    assert (good["settings"], good["failure"]) == ({"training.learning_rate_factor": "2"}, "")
+    assert (good["settings"], good["failure"]) == ({"training.learning_rate_factor": 2}, "")
     assert (bad["perplexity"], bad["failure"]) == (None, "10 updates in a row were not finite")
     assert "warning: 10 updates in a row were not finite; the sweep goes on\n" in ended.stderr
     assert "learning_rate_factor=2 (2 of 2)\n" in ended.stderr
@@ -269,7 +269,7 @@ def test_one_s_own_text_is_swept_without_a_recipe_and_a_development_set(call, tm
     assert ended.stderr.count("on this machine, by a measurement: ") == 1
     assert "no development set was named, so 200 pairs are held out" in ended.stderr
     rows = [json.loads(row) for row in ended.stdout.splitlines()]
-    assert {row["settings"]["architecture.dropout"] for row in rows} == {"0.1", "0.3"}
+    assert {row["settings"]["architecture.dropout"] for row in rows} == {0.1, 0.3}
     assert {row["score_name"] for row in rows} == {"BLEU"}
     assert call(*command, "--json", "--quiet").stdout == ended.stdout
 

@@ -269,10 +269,10 @@ def test_an_output_in_a_folder_that_is_a_file_is_refused_without_a_hint_to_make_
 @pytest.mark.parametrize(
     ("given", "fact"),
     [
-        (("--gamma=1",), "--gamma is of the penalty reward, and the penalty here is gnmt"),
+        (("--gamma=1",), "gamma is of the penalty reward, and the penalty here is gnmt"),
         (
             ("--alpha=1", "--penalty=average"),
-            "--alpha is of the penalty gnmt, and the penalty here is average",
+            "alpha is of the penalty gnmt, and the penalty here is average",
         ),
     ],
 )

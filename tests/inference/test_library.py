@@ -60,6 +60,8 @@ def test_lines_are_read_and_translated_lazily():
         (lambda: UNTYPED("a", prefix=["b"]), "prefix must be a string, not ['b'] (list)"),
         (lambda: UNTYPED.nbest("a", 0), "n must be a whole number of at least 1, not 0 (int)"),
         (lambda: UNTYPED.searching(beams=2), "searching() has no setting 'beams'"),
+        (lambda: UNTYPED.searching(penalty="none", alpha=2.0), "alpha is of the penalty gnmt"),
+        (lambda: UNTYPED.sampling(seed=1).searching(beam=2), "beam is of a search, and this"),
         (lambda: UNTYPED.sampling(topk=2), "sampling() has no setting 'topk'"),
         (
             lambda: list(UNTYPED.likelihood(iter(["ab"]))),

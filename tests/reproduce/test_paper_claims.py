@@ -79,6 +79,8 @@ def test_values_of_another_version_are_measured_again(measured, tmp_path):
 def test_an_unknown_claim_is_refused_with_the_nearest(tmp_path):
     with pytest.raises(InputError, match="there is no claim 'head'") as error:
         reproduce.claims(tmp_path / "out", only=["head"])
+    with pytest.raises(InputError, match="only is a list of names, not 'heads'"):
+        reproduce.claims(tmp_path / "out", only="heads")
     assert "heads" in error.value.hint
     assert not (tmp_path / "out").exists()
 

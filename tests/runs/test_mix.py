@@ -93,6 +93,7 @@ def test_what_is_no_weight_is_refused(back, how):
     ("texts", "synthetic", "fact"),
     [
         ({"back": 1, "other": 0}, None, "some texts have weights, and others have none"),
+        ({}, None, "there is no text to mix others into"),
         ({"back": 0}, {"other": 1.0}, "shares of 1 leave nothing to other pairs"),
         ({"back": 0}, {"other": 0}, "shares of 0 leave nothing"),
         ({"back": (1, 1, 9), "other": (1, 11, 0)}, None, "update 10 has no text to read"),

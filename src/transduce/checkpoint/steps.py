@@ -51,7 +51,8 @@ def open_step(parent: Path, step: int) -> VerifiedFolder:
     opened = open_folder(folder, KINDS[parent.name])
     expected = {"run": read_run_id(parent.parent), "step": step}
     if opened.about != expected:
-        fact = f"says that it is {dict(opened.about)}, and {expected} is expected here"
+        where = f"step {opened.about.get('step')} of run {opened.about.get('run')}"
+        fact = f"says that it is of {where}, not step {step} of run {expected['run']}"
         raise FolderError(fact, "put it back where it was", file=folder / "manifest.json")
     return opened
 

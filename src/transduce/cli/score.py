@@ -226,11 +226,7 @@ def report_texts(
 ) -> None:
     """Print the scores of output `texts[0]` (or its comparison with `against`) by references."""
     read = [read_text("", text) for text in texts]
-    for file, lines in zip(texts, read, strict=True):
-        if records := describe_records(lines):
-            display.print_message(f"warning: {file} is no plain text: {records}")
-    if decomposed := find_decomposed(dict(zip(texts, read, strict=True))):
-        display.print_message(f"warning: {decomposed}")
+    warn_of_texts(dict(zip(texts, read, strict=True)))
     times = (len(texts) - 1) * (1 if against is None else 2)
     if slow := describe_slow_metrics(metrics, read[1], language, times):
         display.print_note(slow)
@@ -246,6 +242,15 @@ def report_texts(
             continue
         display.print_result(line)
         display.print_comparability(one)
+
+
+def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
+    """Print warnings about texts (by name) of pairs or JSON, and about decomposed letters."""
+    for file, lines in texts.items():
+        if records := describe_records(lines):
+            display.print_message(f"warning: {file} is no plain text: {records}")
+    if decomposed := find_decomposed(texts):
+        display.print_message(f"warning: {decomposed}")
 
 
 def report_alignments(

@@ -70,15 +70,6 @@ class BeamOptions:
         """Return the settings that are not None, by their names in `Search`."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
-    def require_used_strengths(self, penalty: str) -> None:
-        """Raise InputError if --alpha or --gamma is given and the penalty in use ignores it."""
-        for name, value, reader in (("alpha", self.alpha, "gnmt"), ("gamma", self.gamma, "reward")):
-            require(
-                value is None or penalty == reader,
-                f"--{name} is of the penalty {reader}, and the penalty here is {penalty}",
-                f"add --penalty {reader}, or leave --{name} out",
-            )
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +205,6 @@ class TranslatorChoice:
             given["constrained"] = self.constrained
         translator = replace(loaded.searching(**given), sampling_settings=self.sampling)
         search = translator.recipe.search
-        self.beam.require_used_strengths(search.penalty)
         require(
             self.sampling is not None or self.nbest <= search.beam,
             f"--nbest {self.nbest} asks for more outputs than the beam of {search.beam} holds",

@@ -288,6 +288,13 @@ class Translator:
         """Return a translator with other settings of the beam search, such as `beam=8`."""
         require_known("searching", changes, Search)
         search: Search = replace(self.recipe.search, **changes)  # type: ignore[arg-type]
+        for name, reader in (("alpha", "gnmt"), ("gamma", "reward")):
+            fact = f"{name} is of the penalty {reader}, and the penalty here is {search.penalty}"
+            hint = f"add --penalty {reader}, or leave --{name} out"
+            require(name not in changes or search.penalty == reader, fact, hint)
+        for name in {"beam", "stop"} & changes.keys():
+            fact = f"{name} is of a search, and this translator samples"
+            require(self.sampling_settings is None, fact, "choose it before `sampling`")
         return replace(self, recipe=replace(self.recipe, search=search))
 
     def sampling(self, **changes: int | float) -> "Translator":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from transduce.errors import InputError
 from transduce.recipes.scale import scale_by_name
 from transduce.settings.fields import require, require_flag
-from transduce.text.arguments import describe_value, ignore_event, read_folder
+from transduce.text.arguments import describe_value, ignore_event, read_folder, require_names
 
 if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.measure import LayerTable
@@ -104,6 +104,7 @@ def claims(
     from transduce.reproduce.paper_claims.run import measure_claims
     from transduce.reproduce.request import TableCallbacks
 
+    require_names("only", only)
     return measure_claims(
         read_folder(folder), only, list_seeds(seeds), callbacks or TableCallbacks()
     )
@@ -145,6 +146,7 @@ def _reproduce(
     from transduce.reproduce.rows import reproduce_rows
 
     require_flag("plot", options.get("plot", False))
+    require_names("rows", options.get("rows", ()))
     selection = JobSelection(
         scale=scale_by_name(options.get("scale", "laptop")),
         rows=tuple(options.get("rows", ())),

@@ -62,6 +62,7 @@ def mix_texts(
 
     A single text without others stays as it is.
     """
+    require(bool(main), "there is no text to mix others into", '{"a.tsv": 3, "b.tsv": 1}')
     weights, shares = ([one.share.weight for one in some] for some in (main, synthetic))
     require(
         all(weights) or not any(weights),

@@ -28,7 +28,7 @@ from transduce.errors import InputError, NotFiniteError, short_repr
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, find_setting, require_changes, with_changes
+from transduce.settings.recipe import Value, cast_value, find_setting, require_changes, with_changes
 from transduce.text.arguments import describe_value, ignore_event, read_folder
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class SweepRow:
         """Return the row as plain values for JSON; a run that diverged has no perplexity."""
         perplexity = None if math.isinf(self.perplexity) else self.perplexity
         paths = {"run": str(self.run), "model": self.model and str(self.model)}
-        return asdict(self) | paths | {"perplexity": perplexity}
+        settings = {path: cast_value(path, value) for path, value in self.settings.items()}
+        return asdict(self) | paths | {"perplexity": perplexity, "settings": settings}
 
 
 def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller

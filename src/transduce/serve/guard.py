@@ -54,7 +54,10 @@ class Guard:
         origins: Collection[str] = (),
     ) -> None:
         self.app, self.metrics, self.paths = app, metrics, paths
-        self.hosts, self.origins = {"localhost", *(one.lower().removesuffix(".") for one in hosts)}, set(origins)
+        self.hosts, self.origins = (
+            {"localhost", *(one.lower().removesuffix(".") for one in hosts)},
+            set(origins),
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, let the application answer it, and count it with its status."""

@@ -24,6 +24,12 @@ def describe_value(value: object) -> str:
     return f"{short_repr(value)} ({type(value).__name__})"
 
 
+def require_names(argument: str, names: object) -> None:
+    """Raise InputError if `names` is a string, whose letters would be taken for names."""
+    if isinstance(names, str):
+        raise InputError(f"{argument} is a list of names, not {describe_value(names)}")
+
+
 def is_pair(value: object) -> TypeGuard[tuple[Any, Any]]:
     """Return whether a value is a tuple or list of two items."""
     return isinstance(value, tuple | list) and len(value) == 2
