@@ -117,7 +117,7 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
     panels = figure.subplots(1, 1 + with_scores, squeeze=False)[0]
     panels[0].set(yscale="log", title="perplexity a piece, without smoothing")
     for number, (name, log) in enumerate(logs.items()):
-        name = name.replace("$", r"\$")  # noqa: PLW2901 - no formula
+        name = name.replace("$", r"\$")  # no formula
         draw_perplexity(panels[0], name, log, f"C{number}")
         if with_scores:
             panels[1].set(title=f"{', '.join(sorted(score_names))} of the development set")
