@@ -2,7 +2,7 @@ import json
 
 import torch
 
-from transduce.machine.environment import LABELS, describe_environment, environment_changes
+from transduce.machine.environment import LABELS, describe_environment, list_environment_changes
 
 
 def test_an_environment_names_versions_threads_and_processor():
@@ -17,7 +17,7 @@ def test_an_environment_names_versions_threads_and_processor():
 
 def test_nothing_changed_is_no_reason():
     now = describe_environment(torch.device("cpu"))
-    assert environment_changes(now, now) == []
+    assert list_environment_changes(now, now) == []
 
 
 def test_every_change_is_a_sentence_with_both_values():
@@ -33,7 +33,7 @@ def test_every_change_is_a_sentence_with_both_values():
     }
     saved = {**now, "torch": "2.12", "threads": "4"}
     del saved["instructions"], saved["reduction"]
-    assert environment_changes(saved, now) == [
+    assert list_environment_changes(saved, now) == [
         "torch 2.12 → 2.13",
         "threads 4 → 2",
         "vector instructions unknown → AVX2",

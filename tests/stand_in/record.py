@@ -14,7 +14,7 @@ from tests.stand_in.operators import ATTENTION, PRODUCTS
 import transduce
 
 PACKAGE = str(Path(transduce.__file__).parent) + "/"
-COPYING = {"move_to_device", "read_tensors", "to", "<genexpr>", "<listcomp>"}
+COPYING = {"move_to_device", "convert_to_lists", "to", "<genexpr>", "<listcomp>"}
 BLOCK_BYTES = 512  # torch's allocator for CUDA rounds every tensor up to a multiple of this
 
 

@@ -8,7 +8,7 @@ from tests.stand_in.device import CUDA
 from tests.stand_in.updates import small_training
 from tests.training.tiny import batches
 
-from transduce.fast.prefetch import read_ahead
+from transduce.fast.prefetch import build_prefetch_functions
 from transduce.training.distributed import torch_group
 from transduce.training.distributed.process_group import SINGLE_PROCESS
 from transduce.training.distributed.rank import ProcessRank
@@ -32,7 +32,7 @@ def test_the_next_updates_batches_are_read_before_the_host_waits(tmp_path):
             return batches(step)
 
         traced.record.clear()
-        ahead, read_update = read_ahead(read, traced.training.steps, CUDA)
+        ahead, read_update = build_prefetch_functions(read, traced.training.steps, CUDA)
         job = TrainingJob(
             folder=tmp_path,
             model=traced.model,

@@ -9,7 +9,7 @@ from tests.training.run import train_folder
 from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from transduce.fast.prefetch import read_ahead
+from transduce.fast.prefetch import build_prefetch_functions
 from transduce.paper.training import update_weights
 
 WAITING = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "item")
@@ -89,7 +89,7 @@ def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path):
         steps.append(step)
         return batches(step)
 
-    ahead, read_update = read_ahead(read, training.steps, torch.device("cuda"))
+    ahead, read_update = build_prefetch_functions(read, training.steps, torch.device("cuda"))
     _, found = train_folder(tmp_path / "ahead", training, batches=ahead, read=read_update)
     assert steps == [1, 2, 3, 4, 5, 6]
     assert numbers(tmp_path / "plain") == numbers(tmp_path / "ahead")

@@ -110,7 +110,7 @@ def encode_segments(
     """Return the segments of all pairs: the saved ones, then new ones that `encode` makes.
 
     A new segment is saved when it is full, so that only the last pairs stay in memory. `progress`
-    gets the number of pairs read so far, with the `read` pairs of the texts before this one.
+    gets the number of pairs read so far, including `read`, those of the texts before this one.
     """
     rest = iter(pairs)
     segments = list(saved.open())

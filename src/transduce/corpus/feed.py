@@ -34,7 +34,7 @@ UNCHANGED: Mapping[int, tuple[Ids, Ids]] = MappingProxyType({})
 @final
 @dataclass(frozen=True)
 class Augmentation:
-    """The changes to a store's pairs; `data` has the share of every epoch that each change gets."""
+    """The changes to a store's pairs; `data` has the share of an epoch's pairs for each change."""
 
     store: Store
     encoder: PairEncoder

@@ -30,7 +30,7 @@ class Share:
     start: int = 1  # the first update that reads it
     stop: int = 0  # the last update; 0 for no end
     is_tagged: bool = False  # whether its sources begin with BEGIN, as no others do
-    is_added: bool = False  # such as old, silver or synthetic pairs
+    is_added: bool = False  # whether it is an addition, such as old, silver or synthetic pairs
     pairs: int = 0  # of the text, in the store
 
     def is_read(self, step: int) -> bool:

@@ -75,7 +75,7 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step to `ends`, and where each text goes on to `taken`."""
+        """Append the next epoch's last step to `ends`, and each text's pairs by then to `taken`."""
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
         self.taken.append(self.taken[-1] + self.count_pairs(begin))
@@ -135,9 +135,9 @@ class Epoch:
     """One pass over all pairs, which are permuted and cut into updates in random order."""
 
     number: int
-    order: Int[np.ndarray, " M"]
-    update_order: Int[np.ndarray, " U"]
-    cuts: Int[np.ndarray, " U+1"]
+    order: Int[np.ndarray, " M"]  # the pairs' indices in the store
+    update_order: Int[np.ndarray, " U"]  # the part of `order` that each update reads
+    cuts: Int[np.ndarray, " U+1"]  # where each part of `order` begins, then M
     lengths: Lengths  # of the corpus's N pairs; those in `order` as this epoch reads them
 
     def __len__(self) -> int:
@@ -157,7 +157,7 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
 def take_from_passes(
     pairs: int, start: int, count: int, seed: tuple[int, int]
 ) -> Int[np.ndarray, " M"]:
-    """Return the indices of M pairs, from position `start`, in endless passes over a text.
+    """Return the indices of M = `count` pairs, from `start` on, in endless passes over a text.
 
     Each pass is another permutation. A pass that is taken whole stays in order, since an epoch is
     shuffled anyway.

@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transduce.fast.dropout import LEAST_BITS, dropout, least_kept, view_bits
+from transduce.fast.dropout import LEAST_BITS, compute_least_kept, dropout, view_bits
 from transduce.fast.onednn import multiply_by_onednn
 from transduce.machine.device import read_processor
 from transduce.paper.model import AddDropout, LayerNorm, Linear
@@ -31,7 +31,7 @@ LEAST_TRANSPOSED = 512  # columns that both factors need before a transposed cop
 SUM_ROWS = 16  # sums computed at once: oneDNN's kernel takes less time for 16 than for 1
 
 
-def is_update() -> bool:
+def is_recording_gradients() -> bool:
     """Return whether gradients are being recorded and torch.compile is not tracing."""
     return torch.is_grad_enabled() and not torch.compiler.is_compiling()
 
@@ -42,14 +42,14 @@ class Bfloat16Linear(Linear):
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each."""
-        if not is_update():
+        if not is_recording_gradients():
             return super().forward(x)
         out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "none")
         return out
 
     def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b) for R rows of n numbers each."""
-        if not is_update():
+        if not is_recording_gradients():
             return super().forward_relu(x)
         out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "relu")
         return out
@@ -61,7 +61,7 @@ class Bfloat16LayerNorm(LayerNorm):
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
         """Compute gain · (x - mean) / √(variance + ε) + bias for every token."""
-        if not is_update():
+        if not is_recording_gradients():
             return super().forward(x)
         out: Tensor = Bfloat16NormFunction.apply(x, self.weight, self.bias, self.eps)
         return out
@@ -75,7 +75,7 @@ class Bfloat16AddDropout(AddDropout):
         self, x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"]
     ) -> Float[Tensor, "*shape"]:
         """Return x + Dropout(y), or x + y outside training mode."""
-        if not (self.p and self.training and is_update()):
+        if not (self.p and self.training and is_recording_gradients()):
             return x + (dropout(y, self.p) if self.training else y)
         total: Tensor = AddDropoutFunction.apply(x, y, self.p)
         return total
@@ -212,7 +212,7 @@ def zero_dropped(
     y: Float[Tensor, "*shape"], bits: Int[Tensor, "*shape"], p: float
 ) -> Float[Tensor, "*shape"]:
     """Return 16-bit floats y with 0 where `bits` are in the lowest fraction p of int16 values."""
-    return zero_where_at_most(y, bits, max(least_kept(p) - 1, LEAST_BITS))
+    return zero_where_at_most(y, bits, max(compute_least_kept(p) - 1, LEAST_BITS))
 
 
 def zero_where_at_most(

@@ -35,7 +35,7 @@ class BucketedAttention:
 
     def __init__(
         self,
-        queries: Sequence[int],
+        queries: Sequence[int],  # the sentences' lengths
         keys: Sequence[int],
         mask: AttentionMask,
         device: torch.device,
@@ -227,7 +227,7 @@ LEAST_QUERIES = 32  # the fewest queries of a piece; smaller products would not 
 def cut_into_pieces(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> Pieces:
-    """Return a batch's pieces: whole sentences, or parts of them if that more than halves the work.
+    """Return whole sentences of these lengths, or parts of them if that more than halves the work.
 
     A part has as many queries as a position may attend to on one side, or a multiple of it, so that
     parts of a picture begin with a row. On GPUs sentences stay whole: there the gradients of keys
@@ -298,7 +298,7 @@ def build_padded_block(
 
 
 def index_block_tokens(spans: Spans, bucket: "np.ndarray | slice" = slice(None)) -> BlockTokens:
-    """Return the token indices of a bucket's spans (default: all), padded to the longest."""
+    """Return the token indices of the spans `bucket` (indices, or all), padded to the longest."""
     lengths = spans.lengths[bucket, None]
     positions = np.arange(lengths.max())[None, :]
     indices = spans.starts[bucket, None] + np.minimum(positions, lengths - 1)
@@ -332,8 +332,8 @@ class HeadRows:
     def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
         """Copy the blocks' P rows to packed tokens; a token in several rows gets their sum.
 
-        Padding is left out if each token is in one row (`rows` of this table is not None);
-        otherwise it must be 0.
+        Padding is left out if no token is in several rows (`self.rows` is not None); otherwise it
+        must be 0.
         """
         if self.rows is None:
             total = rows.new_zeros(self.count, rows.shape[1])

@@ -124,7 +124,7 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
 
 
 def choose_layers(model: Transformer) -> RunLayers:
-    """Return the runner of a converted model's decoder layers: by graphs where they work."""
+    """Return the function that runs a converted model's decoder layers, by graphs if possible."""
     weight = model.output.weight
     if weight.device.type == "cpu":
         return LayerGraph(model.decoder)
@@ -162,10 +162,10 @@ def choose_operations(
 def choose_leaving(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return a beam search's strategy; on a GPU, done sentences of an exact one leave together.
+    """Return `strategy`; in an exact search on a GPU, one whose done sentences leave together.
 
-    There, leaving costs more than some steps of a few rows. While they wait, only the results of an
-    exact search cannot change.
+    On a GPU, leaving costs more than some steps of a few rows. In other searches the results of a
+    sentence could change while it waits.
     """
     if device.type == "cpu" or search.stop != "exact":
         return strategy
@@ -173,10 +173,10 @@ def choose_leaving(
 
 
 def leave_together(step: StepResult) -> StepResult:
-    """Return a step in which all done sentences leave, or none if they are few and none is full.
+    """Return a step in which all done sentences leave, or none while they are few.
 
-    Few are less than an eighth of the batch. In an exact search, no later hypothesis is better than
-    those of a done sentence, and of equals the older are kept.
+    Few are less than an eighth of the batch, none of them at its length limit. In an exact search,
+    no later hypothesis is better than those of a done sentence, and of equals the older are kept.
     """
     done, beams = step.is_leaving, step.beams
     is_full = beams.lengths == beams.max_lengths
@@ -195,13 +195,13 @@ def choose_highest_sums(device: torch.device) -> HighestSums:
 
 
 def choose_sentences(device: torch.device, sentences: int) -> int:
-    """Return how many sentences to search at once: `sentences`, on a GPU more for the default."""
+    """Return how many sentences to search at once: `sentences`, but on a GPU 1,024 for 64."""
     is_raised = device.type == "cuda" and sentences == Search.batch_size
     return GPU_SENTENCES if is_raised else sentences
 
 
 def choose_lines(device: torch.device, lines: int) -> int:
-    """Return how many lines to read at once: `lines`, on a GPU at least 16,384 if more than 1."""
+    """Return how many lines to read at once: `lines`, but on a GPU 1 or at least 16,384."""
     return max(lines, GPU_LINES) if device.type == "cuda" and lines > 1 else lines
 
 
@@ -326,7 +326,7 @@ def choose_loop(
     Gradients are added by CUDA graphs where all kernels are for a GPU, and batches are prepared for
     these graphs while the GPU is busy.
     """
-    from transduce.fast.prefetch import read_ahead
+    from transduce.fast.prefetch import build_prefetch_functions
     from transduce.paper.training import add_gradients
 
     device = model.output.weight.device
@@ -339,7 +339,7 @@ def choose_loop(
         if isinstance(optimiser, FlatAdam):
             add = GradientGraphs(optimiser)
             prepare = partial(lay_out, pad=model.operations.pad_batch)
-    batches, read = read_ahead(batches, training.steps, device, prepare)
+    batches, read = build_prefetch_functions(batches, training.steps, device, prepare)
     return batches, add, read
 
 

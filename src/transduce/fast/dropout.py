@@ -68,7 +68,7 @@ def build_dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*
         return torch.empty_like(x).bernoulli_(1 - p).div_(1 - p)
     draws = draw_words(x)
     mask = torch.empty_like(x)
-    torch.ge(view_bits(draws, x), least_kept(p), out=mask)
+    torch.ge(view_bits(draws, x), compute_least_kept(p), out=mask)
     return mask.mul_(1 / (1 - p))
 
 
@@ -82,6 +82,6 @@ def view_bits(words: Int[Tensor, " words"], x: Float[Tensor, "*shape"]) -> Int[T
     return words.view(torch.int16)[: x.numel()].view(x.shape)
 
 
-def least_kept(p: float) -> int:
+def compute_least_kept(p: float) -> int:
     """Return the dropout threshold: the least random int16 that keeps an element."""
     return round(p * 65_536) + LEAST_BITS

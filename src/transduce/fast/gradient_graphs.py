@@ -39,8 +39,8 @@ class Shape(NamedTuple):
     """The sizes that all batches of a graph share."""
 
     tokens: tuple[int, ...]  # of source and target
-    longest: tuple[int, ...]
-    offsets: int
+    longest: tuple[int, ...]  # tokens of a sentence of each side, rounded up
+    offsets: int  # of each side; see `compute_offsets`
     overwritten: int = 0  # how many gradients the micro-batch overwrites; it adds to the others
 
     @property

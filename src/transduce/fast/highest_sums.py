@@ -48,7 +48,7 @@ def highest_sums(
     columns = find_candidate_columns(scores, log_probs, count, find_maxima)
     symbols = log_probs.reshape(scores.shape[0], -1).gather(1, columns)
     sums = symbols + scores.gather(1, columns // log_probs.shape[1])
-    chosen = choose_leftmost(sums, columns, count)
+    chosen = rank_highest(sums, columns, count)
     return sums.gather(1, chosen), columns.gather(1, chosen)
 
 
@@ -87,7 +87,7 @@ def find_candidate_columns(
     maxima = (find_maxima or find_block_maxima)(log_probs, width)
     totals = (maxima + scores[:, :, None]).flatten(1)
     indices, inside, outside = tabulate_blocks(width, symbols, scores.device)
-    candidates = inside[choose_leftmost(totals, indices, count)].flatten(1)
+    candidates = inside[rank_highest(totals, indices, count)].flatten(1)
     if not outside.shape[0]:
         return candidates
     return torch.cat([candidates, outside.expand(sentences, -1)], dim=1)
@@ -122,7 +122,7 @@ def tabulate_blocks(
     return torch.arange(inside.shape[0], device=device), inside, columns[:, whole:].flatten()
 
 
-def choose_leftmost(
+def rank_highest(
     values: Float[Tensor, "S C"], columns: Int[Tensor, "*S C"], count: int
 ) -> Int[Tensor, "S K"]:
     """Return the indices of each row's `count` highest values; ties go to the lowest of `columns`.

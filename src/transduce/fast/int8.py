@@ -131,12 +131,12 @@ def round_rows_to_int8(weight: Float[Tensor, "m n"], levels: int) -> Tensor:
     """Return W as a quantized tensor, each row rounded to -levels .. levels by its own scale."""
     scales = weight.abs().amax(dim=1).clamp_(min=SMALLEST).double() / levels
     zeros = torch.zeros(len(weight), dtype=torch.long)
-    with without_announcement():
+    with hide_deprecation_warning():
         return torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
 
 
 @contextmanager
-def without_announcement() -> Iterator[None]:
+def hide_deprecation_warning() -> Iterator[None]:
     """Context manager that hides torch's warning that it plans to replace quantized tensors."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
@@ -226,7 +226,7 @@ def has_equal_onednn_kernel() -> bool:
     unit = round_rows_to_int8(torch.eye(MIDPOINT_COLUMNS), LEVELS)
     probes += [(unit, list_midpoints(levels), levels) for levels in (SIGNED, POSITIVE)]
     try:
-        with without_announcement():
+        with hide_deprecation_warning():
             return all(
                 torch.equal(
                     OneDnnMatrix(w, levels).multiply(x), FbgemmMatrix(w, levels).multiply(x)

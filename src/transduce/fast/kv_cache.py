@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from transduce.fast.compiled_loops import MANY_ROWS, has_rows_for_loops
 from transduce.fast.onednn import has_onednn_bfloat16
-from transduce.machine.device import read_tensors
+from transduce.machine.device import convert_to_lists
 from transduce.packed import move_to_device
 
 # N layers · S sentences · W rows of each, R = S W · H heads · K = d_k · s source positions
@@ -83,7 +83,7 @@ class KVCache:
         """Return the cache of these sentences (indices); may overwrite the others' memory."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         source_lengths = (mask == 0).sum(dim=-1).flatten()
-        kept, tokens, source_tokens = read_tensors([sentences, lengths, source_lengths])
+        kept, tokens, source_tokens = convert_to_lists([sentences, lengths, source_lengths])
         sources = round_up_slots(max(source_tokens))
         moves = {new: old for new, old in enumerate(kept) if new != old}
         move_sentences((self.keys, self.values, self.memory_keys, self.memory_values), moves)

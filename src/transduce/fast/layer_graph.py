@@ -48,9 +48,9 @@ def find_kind(x: Float[Tensor, "R d_model"], attend: AttendCached) -> StepKind:
 
 @final
 class LayerGraph:
-    """A runner of a decoder's layers in decoding steps on a CPU: plainly at first, then by a graph.
+    """Runs a decoder's layers in decoding steps on a CPU, plainly at first, then by a graph.
 
-    Afterwards weights and modules must not be replaced. The layers stay plain with a plain cache,
+    From then on weights and modules must not be replaced. The layers stay plain with a plain cache,
     where torch cannot trace them, and if the graph's first states differ from the plain ones.
     """
 
@@ -109,13 +109,13 @@ def trace_layers(
                 layers, (x, *step.tensors), check_trace=False, _store_inputs=False
             )
         release_freed_memory()  # tracing keeps all that a step computes
-        run = partial(run_unchanged, traced)
+        run = partial(run_unoptimised, traced)
         return run if torch.equal(run(x, *step.tensors), states) else None
     except RuntimeError:
         return None
 
 
-def run_unchanged(traced: RunTensors, *tensors: Tensor) -> Tensor:
+def run_unoptimised(traced: RunTensors, *tensors: Tensor) -> Tensor:
     """Run a graph without torch's optimisations, which join products and so change bits."""
     with torch.jit.optimized_execution(should_optimize=False):  # type: ignore[attr-defined]
         return traced(*tensors)

@@ -9,7 +9,7 @@ from transduce.paper.operations import keep_batch
 from transduce.paper.training import PendingUpdate, ReadBatches, Update
 
 
-def read_ahead(
+def build_prefetch_functions(
     batches: ReadBatches,
     last_step: int,
     device: torch.device,

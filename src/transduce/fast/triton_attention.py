@@ -157,7 +157,7 @@ class ShortAttention:
 
     def __init__(
         self,
-        queries: Sequence[int],
+        queries: Sequence[int],  # the sentences' lengths
         keys: Sequence[int],
         mask: AttentionMask,
         device: torch.device,

@@ -130,15 +130,15 @@ def take_two_steps(cache: Cache) -> Sequence[Tensor]:
     return found
 
 
-def norm() -> Sequence[Tensor]:
+def normalise() -> Sequence[Tensor]:
     """Return three normalised tokens."""
     module = LayerNorm(Architecture(d_model=4))
     module.weight.data, module.bias.data = fixed_numbers(4), fixed_numbers(4)
     return [module(fixed_numbers(3, 4))]
 
 
-def plain_norm() -> Sequence[Tensor]:
-    """Return torch's layer_norm of the numbers that `norm` uses, for comparison."""
+def normalise_by_torch() -> Sequence[Tensor]:
+    """Return what `normalise` returns, computed by torch's function."""
     epsilon = Architecture().norm_epsilon
     return [
         functional.layer_norm(
@@ -154,20 +154,20 @@ def multiply() -> Sequence[Tensor]:
     return [module(x), module.forward_relu(x), module.forward_add(x, fixed_numbers(3, 2))]
 
 
-def plain_products() -> Sequence[Tensor]:
+def multiply_by_torch() -> Sequence[Tensor]:
     """Return what `multiply` returns, computed by torch's function."""
     product = functional.linear(fixed_numbers(3, 4), fixed_numbers(2, 4), fixed_numbers(2))
     return [product, product.relu(), product + fixed_numbers(3, 2)]
 
 
 def surround() -> Sequence[Tensor]:
-    """Return the output of a `Residual` around a sub-layer that doubles its input."""
+    """Return the output of a `Residual` whose sub-layer doubles its input."""
     module = Residual(Architecture(d_model=4, dropout=0.5))
     module.norm.weight.data, module.norm.bias.data = fixed_numbers(4), fixed_numbers(4)
     return [module(fixed_numbers(3, 4), lambda x: 2 * x)]
 
 
-def plain_surround() -> Sequence[Tensor]:
+def surround_by_torch() -> Sequence[Tensor]:
     """Return what `surround` returns, computed by torch's functions."""
     total = fixed_numbers(3, 4) + functional.dropout(2 * fixed_numbers(3, 4), 0.5)
     epsilon = Architecture().norm_epsilon
@@ -183,7 +183,7 @@ COMPARED_MODULES: Mapping[type[nn.Module], tuple[Try, Try]] = {
         lambda: [AddDropout(0.5)(fixed_numbers(3, 4), fixed_numbers(3, 4) + 1)],
         lambda: [fixed_numbers(3, 4) + functional.dropout(fixed_numbers(3, 4) + 1, 0.5)],
     ),
-    LayerNorm: (norm, plain_norm),
-    Linear: (multiply, plain_products),
-    Residual: (surround, plain_surround),
+    LayerNorm: (normalise, normalise_by_torch),
+    Linear: (multiply, multiply_by_torch),
+    Residual: (surround, surround_by_torch),
 }

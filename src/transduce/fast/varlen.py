@@ -37,7 +37,7 @@ class VarlenAttention:
 
     def __init__(
         self,
-        queries: Sequence[int],
+        queries: Sequence[int],  # the sentences' lengths
         keys: Sequence[int],
         mask: AttentionMask,
         device: torch.device,

@@ -34,7 +34,7 @@ from transduce.settings.alignment import (
     AlignmentHeads,
     build_alignment_heads,
     build_default_heads,
-    number_heads,
+    list_head_numbers,
 )
 from transduce.tasks import Task, TextToText, require_task
 from transduce.text.placeholders import find_items
@@ -167,7 +167,7 @@ class Aligner:
         self.require_alignable()
         sizes, before = self.models[0].sizes, self.find_heads()
         if changes.get("layer", before.layer) != before.layer:
-            changes = {"heads": number_heads(sizes), **changes}
+            changes = {"heads": list_head_numbers(sizes), **changes}
         heads = build_alignment_heads(**{**asdict(before), **changes})
         heads.require_in(sizes)
         return heads

@@ -34,7 +34,7 @@ from transduce.scores.alignments import (
     read_alignments,
 )
 from transduce.scores.scoring import require_parallel
-from transduce.settings.alignment import AlignmentHeads, number_heads
+from transduce.settings.alignment import AlignmentHeads, list_head_numbers
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
 from transduce.text.arguments import Text, read_path, read_text
@@ -203,7 +203,7 @@ def choose_heads_by_pairs(
     """
     sizes = translator.models[0].sizes
     single = {
-        layer: [(head,) for head in number_heads(sizes)]
+        layer: [(head,) for head in list_head_numbers(sizes)]
         for layer in range(1, sizes.decoder_depth + 1)
     }
     found = dict[bool, dict[int, list[ScoredHeads]]]()

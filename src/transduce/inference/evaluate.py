@@ -44,7 +44,7 @@ from transduce.tasks.tagging import Tagging, read_tagged_pairs
 from transduce.text.arguments import Text, read_text, require_equal_lines, require_lines
 from transduce.text.languages import find_wrong_side
 from transduce.text.words import split_words
-from transduce.vocabulary.tag_lexicon import most_frequent
+from transduce.vocabulary.tag_lexicon import find_most_frequent
 
 SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
@@ -336,8 +336,8 @@ def label_by_majority(
     for tokens, labels in zip(*sides, strict=True):
         for token, label in zip(split_words(tokens), split_words(labels), strict=True):
             counts[token][label] += 1
-    known = {token: most_frequent(found) for token, found in counts.items()}
-    unknown = most_frequent(sum(counts.values(), Counter()))
+    known = {token: find_most_frequent(found) for token, found in counts.items()}
+    unknown = find_most_frequent(sum(counts.values(), Counter()))
     return [
         " ".join(known.get(token, unknown) for token in split_words(line)) for line in sentences
     ]

@@ -95,7 +95,7 @@ def accumulation_dtype(where: torch.device) -> torch.dtype:
     return torch.float32 if where.type == APPLE_GPU else torch.float64
 
 
-def read_tensors(tensors: Sequence[Tensor]) -> list[Any]:
+def convert_to_lists(tensors: Sequence[Tensor]) -> list[Any]:
     """Return each tensor's numbers as `tolist` does, but copy all tensors from the device at once.
 
     Integers must be below 2^53, or 2^24 on Apple's GPU.

@@ -61,7 +61,7 @@ def read_environment(state: Mapping[str, Any], file: Path) -> dict[str, str]:
     raise FolderError(fact, hint, file=file)
 
 
-def environment_changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+def list_environment_changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """Return a line "name old → new" for each change that may alter the last bits of results."""
     saved = {**BEFORE, **saved}
     return [

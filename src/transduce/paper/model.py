@@ -540,7 +540,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw one matrix, or a stack of `parts` rows, by Glorot's rule; set the bias to 0."""
+        """Draw one matrix, or stacked ones of `parts` rows, by Glorot's rule; set the bias to 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)

@@ -211,7 +211,7 @@ def highest_sums(
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
-    A replacement may return True unread, so as not to wait for a GPU; the result is the same.
+    Callers return the same if a replacement returns True unread, so as not to wait for a GPU.
     """
     return bool(flags.any())
 

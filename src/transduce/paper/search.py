@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.machine.device import read_tensors
+from transduce.machine.device import convert_to_lists
 from transduce.packed import move_to_device
 from transduce.paper.operations import PLAIN, Operations, stable_topk
 from transduce.settings import Search
@@ -500,7 +500,7 @@ def collect_results(beams: BeamState, rows: Sequence[int]) -> list[Result]:
     """Return (sentence, hypotheses) of each given row; raise NotFiniteError if a row has none."""
     index = move_to_device(torch.tensor(rows), beams.sentences.device)
     finished = (beams.finished_tokens, beams.finished_scores, beams.finished_log_probs)
-    sentences, *lists = read_tensors([one[index] for one in (beams.sentences, *finished)])
+    sentences, *lists = convert_to_lists([one[index] for one in (beams.sentences, *finished)])
     results = []
     for sentence, *of_sentence in zip(sentences, *lists, strict=True):
         found = [
@@ -518,7 +518,7 @@ def collect_results(beams: BeamState, rows: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the unfinished sentences' indices, the last ones moved into finished ones' places.
+    """Return the unfinished sentences' indices; the last of them take the finished ones' places.
 
     Most unfinished sentences keep their index, so that little is copied.
     """

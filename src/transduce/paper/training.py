@@ -199,7 +199,7 @@ def batch_loss(
 def add_gradients(
     model: Transformer, training: Training, batch: Batch, target_tokens: int | Float[Tensor, ""]
 ) -> Float[Tensor, "2"]:
-    """Add gradients of a micro-batch's loss / the update's target tokens; return its two sums."""
+    """Add gradients of loss / the update's target tokens; return the micro-batch's loss, -log p."""
     loss, nats = batch_loss(model, training, batch.to(model.output.weight.device))
     (loss / target_tokens).backward()
     return torch.stack([loss.detach(), nats])

@@ -32,7 +32,7 @@ from transduce.errors import FolderError, InputError
 from transduce.machine.device import select_device
 from transduce.machine.environment import (
     describe_environment,
-    environment_changes,
+    list_environment_changes,
     read_environment,
 )
 from transduce.paper.training import UPDATES
@@ -247,7 +247,7 @@ def load_resume_point(
             here = describe_environment(
                 select_device(), reduction=group.reduction, processes=group.world_size
             )
-            changed = environment_changes(read_environment(checkpoint.state, file), here)
+            changed = list_environment_changes(read_environment(checkpoint.state, file), here)
     parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
     on_start(RunStart(progress, parameters, rejected, changed))
     if (job.folder / LOG).exists():  # a resume event marks logged events of later steps as lost

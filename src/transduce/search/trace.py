@@ -49,7 +49,7 @@ def trace_beam_search(
     *,
     operations: Operations = PLAIN,
 ) -> SearchTrace:
-    """Return one source's best hypothesis, and each step's live ones with likely next symbols."""
+    """Return a source's best hypothesis and live ones, each with `alternatives` next symbols."""
     strategy = choose_beam_strategy(model, [source], search, operations=operations)
     steps = list[list[LiveHypothesis]]()
 
@@ -68,7 +68,7 @@ def list_live_hypotheses(
     alternatives: int,
     highest_sums: HighestSums,
 ) -> list[LiveHypothesis]:
-    """Return a single sentence's live hypotheses, each with its best next symbols, best first."""
+    """Return one sentence's live hypotheses, each with its `alternatives` best next symbols."""
     nothing = log_probs.new_zeros(len(log_probs), 1)
     values, ids = highest_sums(nothing, log_probs, min(alternatives, log_probs.shape[1]))
     written = beams.tokens[0, :, : int(beams.lengths[0])].tolist()

@@ -56,9 +56,9 @@ def is_positive_integer(value: object) -> bool:
 
 def build_default_heads(sizes: Architecture) -> AlignmentHeads:
     """Return the default heads for word alignment: all heads of the middle decoder layer."""
-    return AlignmentHeads((sizes.decoder_depth + 1) // 2, number_heads(sizes))
+    return AlignmentHeads((sizes.decoder_depth + 1) // 2, list_head_numbers(sizes))
 
 
-def number_heads(sizes: Architecture) -> tuple[int, ...]:
+def list_head_numbers(sizes: Architecture) -> tuple[int, ...]:
     """Return the numbers of all heads of a layer, from 1 to h."""
     return tuple(range(1, sizes.heads + 1))

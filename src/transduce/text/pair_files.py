@@ -80,7 +80,7 @@ def read_pair_file(
 
 
 def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
-    """Yield pairs, but ("", reason) if the first one is two headings, as English and German are."""
+    """Yield pairs, but ("", reason) for a first pair of headings, such as English and German."""
     for first in islice(pairs, 1):
         sides = [HEADINGS.get(cell.strip().lower()) for cell in first]
         are_headings = all(sides) and sides[0] != sides[1]

@@ -209,7 +209,7 @@ def list_classes(word: str) -> Iterator[str]:
 
 
 def find_word_shape(word: str) -> str:
-    """Return a word's shape: "Aa", or "a1-" with digit and hyphen; without letters "0" or "."."""
+    """Return a word's shape, such as "A", "Aa" or "a1-"; if it has no letters, "0" or "."."""
     digits = any(one.isdigit() for one in word)
     if not any(one.isalpha() for one in word):
         return "0" if digits else "."
@@ -223,7 +223,7 @@ def is_class(symbol: str) -> bool:
 
 
 KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = MappingProxyType(
-    {  # functions of learned merges
+    {  # what builds a vocabulary from learned merges
         "byte-pair": build_byte_pair,
         "word-piece": lambda merges: build_word_pieces(
             list_symbols(merges)[len(list_symbols([])) :]

@@ -77,25 +77,25 @@ def assign_ids(symbols: Sequence[str]) -> dict[str, int]:
 
 
 def group_words(
-    values: Sequence[bytes], find_starts: Callable[[str], list[bool]]
+    pieces: Sequence[bytes], find_starts: Callable[[str], list[bool]]
 ) -> list[tuple[int, int]]:
-    """Group pieces, given as bytes, into words; return each word's piece indices [first, end).
+    """Group pieces into words; return each word's piece indices [first, end).
 
     A piece without bytes, such as END, is a word of its own. A piece begins a word if a word begins
     at its first byte that is no space; a piece of nothing but a space begins the word after it.
     """
-    starts = find_start_bytes(b"".join(values), find_starts)
+    starts = find_start_bytes(b"".join(pieces), find_starts)
     firsts, offset, before = list[int](), 0, b""
-    for index, value in enumerate(values):
-        at = offset + len(value) - len(value.lstrip(b" "))
-        if not (before and value) or value == b" " or (at in starts and before != b" "):
+    for index, piece in enumerate(pieces):
+        at = offset + len(piece) - len(piece.lstrip(b" "))
+        if not (before and piece) or piece == b" " or (at in starts and before != b" "):
             firsts.append(index)
-        before, offset = value, offset + len(value)
-    return list(pairwise([*firsts, len(values)]))
+        before, offset = piece, offset + len(piece)
+    return list(pairwise([*firsts, len(pieces)]))
 
 
 def find_start_bytes(data: bytes, find_starts: Callable[[str], list[bool]]) -> set[int]:
-    """Return the byte offsets of word starts, which `find_starts` finds in the decoded text."""
+    """Return the byte offsets of the word starts that `find_starts` marks in the decoded text."""
     text = data.decode("utf-8", errors="surrogateescape")
     widths = [len(one.encode("utf-8", errors="surrogateescape")) for one in text]
     offsets = accumulate(widths[:-1], initial=0)

@@ -70,12 +70,12 @@ def learn_tag_lexicon(sentences: Iterable[Iterable[tuple[str, str]]]) -> TagLexi
         if tags.total() <= RARE:
             rare.update(tags)
             endings[word[-SUFFIX_LENGTH:]].update(tags)
-    words = {word: most_frequent(tags) for word, tags in sorted(counts.items())}
-    by_ending = {ending: most_frequent(tags) for ending, tags in sorted(endings.items())}
+    words = {word: find_most_frequent(tags) for word, tags in sorted(counts.items())}
+    by_ending = {ending: find_most_frequent(tags) for ending, tags in sorted(endings.items())}
     frequent = rare or Counter(words.values())
-    return TagLexicon(words, by_ending, most_frequent(frequent) if frequent else "NN")
+    return TagLexicon(words, by_ending, find_most_frequent(frequent) if frequent else "NN")
 
 
-def most_frequent(counts: Counter[str]) -> str:
+def find_most_frequent(counts: Counter[str]) -> str:
     """Return the item with the highest count; among equals the first in alphabetical order."""
     return min(counts, key=lambda item: (-counts[item], item))

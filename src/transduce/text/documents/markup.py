@@ -62,25 +62,25 @@ class Template:
     word: re.Pattern[str]  # matches a word, or a run of spaces, in `flat`
     boundary: re.Pattern[str]  # matches the character for markup that ends a sentence
     mark: str  # the character for all other markup
-    read: Callable[[str], str]  # resolves character references, such as &amp;
+    unescape: Callable[[str], str]  # resolves character references, such as &amp;
 
 
 def split_markup(
     pieces: Sequence[Piece],
-    read: Callable[[str], str],
+    unescape: Callable[[str], str],
     escape: Callable[[str], str],
     space: str = r"\s",
     language: str = "",
 ) -> SplitMarkup:
     """Split pieces of text and markup into sentences of a language.
 
-    `read` resolves the escapes of a text, such as &amp;, and `escape` writes them. `space` is a
+    `unescape` resolves the escapes of a text, such as &amp;, and `escape` writes them. `space` is a
     regular expression that matches one space; in HTML it may be written &nbsp;.
     """
-    template = build_template(pieces, read, space)
+    template = build_template(pieces, unescape, space)
 
     def read_word(text: str) -> str:  # without inline markup
-        return read(text.replace(template.mark, ""))
+        return unescape(text.replace(template.mark, ""))
 
     found = find_sentences(template.flat, template.word, template.boundary, read_word, language)
     flat = cut_at_spans(
@@ -91,7 +91,9 @@ def split_markup(
     )
     raws = ["".join(piece.raw for piece in part) for part in parts]
     inner = [
-        tuple(Piece("text", read(piece.raw)) if piece.kind == "text" else piece for piece in part)
+        tuple(
+            Piece("text", unescape(piece.raw)) if piece.kind == "text" else piece for piece in part
+        )
         for part in parts[1:-1:2]
     ]
     sentences = ["".join(one.raw for one in part if one.kind == "text") for part in inner]
@@ -99,7 +101,7 @@ def split_markup(
     return SplitMarkup(tuple(sentences), written, tuple(inner), escape)
 
 
-def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: str) -> Template:
+def build_template(pieces: Sequence[Piece], unescape: Callable[[str], str], space: str) -> Template:
     """Join pieces into a template; private-use characters stand for the markup."""
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
@@ -115,7 +117,7 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: s
         re.compile(rf"(?:{space})+|(?:(?!{space})[^{boundary}])+", re.DOTALL),
         re.compile(boundary),
         mark,
-        read,
+        unescape,
     )
 
 
@@ -137,7 +139,7 @@ def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[
     edges = [start, *(edge for at in cuts for edge in (at, at + 1)), end]
     for left, right in zip(edges[::2], edges[1::2], strict=True):
         text = template.flat[left:right]
-        for one in find_sentences(text, template.word, template.boundary, template.read):
+        for one in find_sentences(text, template.word, template.boundary, template.unescape):
             yield left + one[0], left + one[1]
 
 
