@@ -66,7 +66,7 @@ def test_a_figure_of_the_paper_from_another_layer_and_other_heads(call, babbler,
 
 
 def test_the_heads_with_the_strongest_effect_are_printed_and_drawn(call, babbler, tmp_path):
-    words = (TEXT, "--figure=3", "--word=dog", "--read=sees,cat")
+    words = (TEXT, "--figure=3", "--word=dog", "--read=sees,cat,sees")
     ended = call("attend", babbler, *words, "--find", "-o", tmp_path / "a.svg")
     assert ended.stdout.startswith("weight from 'dog' on sees + cat\n")
     assert "heads with at least 0.5: layer 1: " in ended.stdout

@@ -93,7 +93,7 @@ class FigureOptions:
             "Figure 5 shows all words",
             "leave --word and --read out",
         )
-        read = tuple(self.read.split(",")) if self.read else figure.read
+        read = tuple(dict.fromkeys(self.read.split(","))) if self.read else figure.read
         return replace(figure, word=self.word or figure.word, read=read)
 
 
