@@ -19,8 +19,8 @@ from transduce.inference.load import load
 from transduce.inference.outputs import combine_models
 from transduce.search.trace import trace_beam_search
 from transduce.text.files import read_lines
+from transduce.view.explainer import LONGEST
 from transduce.view.explainer.explain import build_stored_model, explain
-from transduce.view.explainer.limits import LONGEST
 from transduce.view.explainer.weights import store_weights
 from transduce.vocabulary import END
 

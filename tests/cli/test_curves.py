@@ -14,8 +14,14 @@ from pathlib import Path
 import pytest
 from tests.view.curves.logs import update, validation, write_log
 
-from transduce.view.curves.curves import dev_perplexities, draw_curves, name_runs, read_scores
-from transduce.view.curves.points import average_evenly, compute_points
+from transduce.view.curves.curves import (
+    average_evenly,
+    compute_points,
+    dev_perplexities,
+    draw_curves,
+    name_runs,
+    read_scores,
+)
 from transduce.view.curves.read_log import read_run_log
 
 pytest.importorskip("matplotlib")

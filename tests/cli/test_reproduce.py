@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transduce.reproduce.layer_costs.plan import MeasurementPlan
+from transduce.reproduce.layer_costs.measure import MeasurementPlan
 
 SMALL = ("--n", "8,4", "--d", "16,8", "--r", "3", "--quick", "--rounds", "1")
 

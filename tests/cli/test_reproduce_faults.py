@@ -15,9 +15,8 @@ from transduce.errors import InputError, NotFiniteError
 from transduce.recipes.scale import TOY
 from transduce.reproduce import rows as rows_module
 from transduce.reproduce.job import JobSelection
-from transduce.reproduce.request import TableCallbacks, TableRequest
 from transduce.reproduce.result import write_result
-from transduce.reproduce.rows import prepare_table_corpus
+from transduce.reproduce.rows import TableCallbacks, TableRequest, prepare_table_corpus
 from transduce.scores.test_sets import GERMAN_2013, OTHER_FORM
 
 TABLE = ("reproduce", "table3", *TINY)

@@ -5,10 +5,9 @@ import json
 
 import pytest
 
-from transduce.scores.bootstrap import compare_outputs
-from transduce.scores.metric import Result
 from transduce.scores.sacrebleu_scorers import SacreBleuScorer
-from transduce.scores.scoring import compute_score
+from transduce.scores.score import Result
+from transduce.scores.scoring import compare_outputs, compute_score
 
 OURS = ["The dog runs .", "A red house stands there .", "We drink coffee .", "It is late ."]
 THEIRS = ["The dog runs .", "A red house stands here .", "We are drinking coffee .", "It is late ."]

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import tarfile
+from dataclasses import asdict
 
 import pytest
 from tests.serve.running import running_server
@@ -24,7 +25,9 @@ from transduce.view.attention.survey.survey import (
     build_survey_page,
 )
 from transduce.view.explainer.explain import build_explainer, explain
-from transduce.view.explainer.stage import Stage
+from transduce.view.explainer.film import read_film
+from transduce.view.explainer.texts import read_tour
+from transduce.view.explainer.weights import Stage
 from transduce.view.page.document import read_texts
 
 pytestmark = [pytest.mark.external, pytest.mark.browser]
@@ -139,7 +142,8 @@ def test_the_stages_of_the_explainer_and_its_help(check, folder):
     translator, page = make_translator(ODD), folder / "run.html"
     weights = translator.models[0].named_weights()
     stages = [Stage("untrained", 0, weights), Stage("trained", 10, weights)]
-    more = {"curve": [[1, 5.0], [10, 1.0]]}
+    film = [asdict(line) for line in read_film(None)]
+    more = {"film": film, "tour": read_tour(None), "curve": [[1, 5.0], [10, 1.0]]}
     found = build_explainer(translator, [TEXT], stages, more, "float16")
     page.write_text(found.page, encoding="utf-8")
     ready = "window.transduce && transduce.page.ready"

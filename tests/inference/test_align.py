@@ -19,7 +19,7 @@ from transduce.errors import InputError
 from transduce.inference.alignment import PairWords
 from transduce.inference.outputs import Alignment
 from transduce.text.clean import normalise
-from transduce.view.attention.recorder import record_attention
+from transduce.view.attention.attend import record_attention
 
 PAIRS = [
     ("the dog sees a cat.", "a woman who runs"),

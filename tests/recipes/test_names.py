@@ -4,7 +4,7 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.recipes import by_name, difference, names
-from transduce.recipes.table3 import TABLE_3
+from transduce.recipes.tables import TABLE_3
 from transduce.settings import Recipe
 
 TABLE_3_NAMES = [recipe.name for recipe in TABLE_3.values()]

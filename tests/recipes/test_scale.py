@@ -9,8 +9,7 @@ from transduce.errors import InputError
 from transduce.recipes import by_name, difference
 from transduce.recipes.citations import cite
 from transduce.recipes.scale import LAPTOP, PAPER, SCALES, TOY, scale_by_name, scaled
-from transduce.recipes.table2 import TABLE_2
-from transduce.recipes.table3 import TABLE_3
+from transduce.recipes.tables import TABLE_2, TABLE_3
 from transduce.settings.recipe import with_changes
 
 ROOT = Path(__file__).parents[2]

@@ -7,10 +7,10 @@ import pytest
 from transduce.recipes import difference
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
 from transduce.recipes.scale import SCALES, scaled
-from transduce.recipes.table2 import ROWS, estimate_update_cost, match_training_cost
+from transduce.recipes.tables import TABLE_2_ROWS, estimate_update_cost, match_training_cost
 from transduce.settings.recipe import with_changes
 
-GERMAN = ROWS["en-de"]
+GERMAN = TABLE_2_ROWS["en-de"]
 LAYERS = ("recurrent", "convolution", "separable")
 
 
@@ -35,9 +35,9 @@ def test_every_published_row_is_another_s_with_its_source_or_has_one_of_ours():
     assert {one.row for one in PUBLISHED if one.row} == {"base", "big"}
 
 
-@pytest.mark.parametrize("pair", ROWS)
+@pytest.mark.parametrize("pair", TABLE_2_ROWS)
 def test_a_row_is_base_with_another_layer_and_other_steps(pair):
-    rows = ROWS[pair]
+    rows = TABLE_2_ROWS[pair]
     assert list(rows) == ["base", "big", *LAYERS]
     for mixing in LAYERS:
         differ = {path: here for path, _, here in difference(rows["base"], rows[mixing])}

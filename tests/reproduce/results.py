@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from transduce.recipes.scale import LAPTOP, scaled
-from transduce.recipes.table2 import ROWS
-from transduce.recipes.table3 import TABLE_3
+from transduce.recipes.tables import TABLE_2_ROWS, TABLE_3
 from transduce.reproduce.result import RowResult
 from transduce.settings.recipe import with_changes
 
@@ -19,7 +18,7 @@ def result(row: str, bleu: float, perplexity: float = 5.0, seed: int = 1, **chan
 
 def german(row: str, bleu: float, seed: int = 1, **changes) -> RowResult:
     """One run of a row of Table 2, English to German."""
-    one = result_of(ROWS["en-de"][row], row, bleu, 5.0, seed, **changes)
+    one = result_of(TABLE_2_ROWS["en-de"][row], row, bleu, 5.0, seed, **changes)
     return replace(
         one,
         table="table2",

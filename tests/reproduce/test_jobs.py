@@ -5,8 +5,7 @@ import torch
 
 from transduce.errors import InputError, NotEnoughMemoryError, is_out_of_memory
 from transduce.recipes.scale import PAPER, TOY
-from transduce.recipes.table2 import ROWS
-from transduce.recipes.table3 import TABLE_3
+from transduce.recipes.tables import TABLE_2_ROWS, TABLE_3
 from transduce.reproduce import job as job_module
 from transduce.reproduce.job import (
     JobSelection,
@@ -86,7 +85,8 @@ def test_a_lack_of_memory_is_known_by_what_python_and_torch_raise(work):
 def test_other_layers_take_the_cost_of_base_as_it_is_changed_here(rows):
     wanted = JobSelection(scale=TOY, rows=rows, changes={"training.steps": "1000"})
     steps = {
-        job.row: job.recipe.training.steps for job in plan_jobs("table2", ROWS["en-de"], wanted)
+        job.row: job.recipe.training.steps
+        for job in plan_jobs("table2", TABLE_2_ROWS["en-de"], wanted)
     }
     # products a piece, 6 layers and the map, by hand: 220,032; 237,696 and 165,120 in these rows
     assert (steps["recurrent"], steps["separable"]) == (926, 1333)

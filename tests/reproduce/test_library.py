@@ -4,7 +4,7 @@ import pytest
 
 from transduce import reproduce
 from transduce.errors import InputError, NotFiniteError
-from transduce.reproduce.request import TableCallbacks
+from transduce.reproduce.rows import TableCallbacks
 from transduce.runs.texts import GeneratedCorpus
 from transduce.training.progress import TrainingCallbacks
 
@@ -72,7 +72,7 @@ def test_a_pair_of_languages_that_the_table_has_not_is_refused(tmp_path):
 
 
 def test_table_1_is_one_call(tmp_path):
-    from transduce.reproduce.layer_costs.plan import MeasurementPlan
+    from transduce.reproduce.layer_costs.measure import MeasurementPlan
 
     plan = MeasurementPlan(n=(4, 8), d=(8, 16), paths=(4,), r=3, rounds=1)
     table = reproduce.table1(plan, output=tmp_path / "out")

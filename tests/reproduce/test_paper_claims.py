@@ -14,8 +14,7 @@ from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import InputError
 from transduce.reproduce.layer_costs.layer import build_layer
 from transduce.reproduce.paper_claims import costs, run, trained
-from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING
-from transduce.reproduce.paper_claims.claim import Finding, PaperClaim
+from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING, Finding, PaperClaim
 from transduce.reproduce.paper_claims.costs import count_layers, measure_products
 from transduce.reproduce.paper_claims.trained import ROWS
 from transduce.reproduce.result import write_result

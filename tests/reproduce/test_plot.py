@@ -1,6 +1,6 @@
 import pytest
 
-from transduce.reproduce.plot import Panel, draw_panel, wrap_single_values
+from transduce.reproduce.report import Panel, draw_panel, wrap_single_values
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,15 @@ import pytest
 
 from transduce.durable.folder import open_folder
 from transduce.errors import InputError
-from transduce.reproduce.layer_costs.findings import describe_findings
 from transduce.reproduce.layer_costs.kinds import KINDS
-from transduce.reproduce.layer_costs.measure import LayerRow, measure_layers
-from transduce.reproduce.layer_costs.plan import MeasurementPlan
-from transduce.reproduce.layer_costs.plot import plot_table
-from transduce.reproduce.layer_costs.report import build_json, build_sections, write_report
+from transduce.reproduce.layer_costs.measure import LayerRow, MeasurementPlan, measure_layers
+from transduce.reproduce.layer_costs.report import (
+    build_json,
+    build_sections,
+    describe_findings,
+    plot_table,
+    write_report,
+)
 from transduce.runs.plots import require_matplotlib
 
 PLAN = MeasurementPlan(n=(4, 8, 16), d=(8, 16), paths=(4,), r=3, rounds=1)

@@ -4,7 +4,7 @@ import pytest
 
 from transduce.reproduce.layer_costs.kinds import KINDS, compute_reach_per_side
 from transduce.reproduce.layer_costs.layer import EXACT, build_layer, build_sizes
-from transduce.reproduce.layer_costs.paths import (
+from transduce.reproduce.layer_costs.trace import (
     find_smallest_sufficient,
     has_full_dependence,
     measure_path_length,

@@ -8,7 +8,7 @@ import pytest
 from tests.reproduce.results import german, result_of
 
 from transduce.recipes.scale import LAPTOP, PAPER
-from transduce.recipes.table2 import ROWS
+from transduce.recipes.tables import TABLE_2_ROWS
 from transduce.reproduce.table import build_table
 from transduce.reproduce.table2_report import build_report
 
@@ -16,7 +16,7 @@ BASE = german("base", 30.0)
 
 
 def made(*results, pair="en-de"):
-    return build_report(build_table(results, ROWS[pair]))
+    return build_report(build_table(results, TABLE_2_ROWS[pair]))
 
 
 def lines_of(made_report):
@@ -55,7 +55,7 @@ def test_every_figure_that_table_2_prints_stands_there(facts, pair):
             for column in [pair.replace("-", "_")]
             for row in csv.DictReader(file)
         ]
-    lines = lines_of(made(result_of(ROWS[pair]["base"], "base", 30.0, 5.0, 1), pair=pair))
+    lines = lines_of(made(result_of(TABLE_2_ROWS[pair]["base"], "base", 30.0, 5.0, 1), pair=pair))
     assert [
         (line["model"].partition(":")[0], line["BLEU printed"], line["cost printed"])
         for line in lines
@@ -80,14 +80,14 @@ def test_the_head_says_what_may_stand_beside_the_paper():
     assert "- BLEU-paper: `of the paper's words`\n" in page
     assert "- beside the paper may stand BLEU-paper at the scale paper on newstest2014-fi" in page
     assert "all 3,003 lines of newstest2014: neither may" in page
-    french = result_of(ROWS["en-fr"]["base"], "base", 30.0, 5.0, 1)
+    french = result_of(TABLE_2_ROWS["en-fr"]["base"], "base", 30.0, 5.0, 1)
     assert "- no figure here may stand beside" in made(french, pair="en-fr").markdown()
 
 
 def test_at_the_paper_s_scale_the_score_says_what_it_may_stand_beside():
     bleu = {**BASE.bleu, "paper_comparability": "not beside: other words"}
     one = german("base", 27.0)
-    recipe = ROWS["en-de"]["base"]
+    recipe = TABLE_2_ROWS["en-de"]["base"]
     for paper_bleu, said in (
         ({"value": 26.0, "signature": "s", "paper_comparability": "near 27.3"}, "near 27.3"),
         ({}, "not beside: other words"),

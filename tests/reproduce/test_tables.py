@@ -5,13 +5,12 @@ from tests.reproduce.results import elsewhere, german, result
 
 from transduce.errors import InputError
 from transduce.recipes.scale import LAPTOP, scaled
-from transduce.recipes.table2 import ROWS, match_training_cost
-from transduce.recipes.table3 import TABLE_3
+from transduce.recipes.tables import TABLE_2_ROWS, TABLE_3, match_training_cost
 from transduce.reproduce.report import describe_conditions
 from transduce.reproduce.table import build_table
 
 BASE = [result("base", 30.0, seed=1), result("base", 30.4, seed=2)]
-GERMAN = ROWS["en-de"]
+GERMAN = TABLE_2_ROWS["en-de"]
 
 
 @pytest.mark.parametrize(

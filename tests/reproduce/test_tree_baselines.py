@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from transduce.errors import InputError
 from transduce.reproduce.tree_baselines.baselines import BASELINES
-from transduce.reproduce.tree_baselines.grammar import find_rules, learn_grammar
-from transduce.reproduce.tree_baselines.parser import fill_chart, parse_by_grammar
+from transduce.reproduce.tree_baselines.grammar import (
+    fill_chart,
+    find_rules,
+    learn_grammar,
+    parse_by_grammar,
+)
 from transduce.scores.scoring import compute_score
 from transduce.text.tags import TaggedSentence
 from transduce.text.trees.brackets import format_tree, parse_tree, read_trees

@@ -8,9 +8,8 @@ import pytest
 from sacrebleu.significance import PairedTest, Result
 
 from transduce.errors import InputError
-from transduce.scores.bootstrap import compare_outputs, measure_significance
 from transduce.scores.metrics import METRICS
-from transduce.scores.scoring import compute_score
+from transduce.scores.scoring import compare_outputs, compute_score, measure_significance
 
 WORDS = ["the", "a", "dog", "cat", "runs", "sits", "under", "table", "green", "old", "cup", "and"]
 

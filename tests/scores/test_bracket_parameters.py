@@ -5,7 +5,7 @@ import re
 import pytest
 
 from transduce.errors import InputError
-from transduce.scores.brackets.metric import copy_tags
+from transduce.scores.brackets.counting import copy_tags
 from transduce.scores.brackets.parameters import (
     NEW,
     BracketParameters,

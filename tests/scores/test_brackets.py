@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from transduce import score_trees
 from transduce.errors import InputError
-from transduce.scores.bootstrap import compare_outputs
-from transduce.scores.brackets.metric import build_bracket_metric
+from transduce.scores.brackets.counting import build_bracket_metric
 from transduce.scores.brackets.parameters import COLLINS, NEW, UNLABELLED, BracketParameters
 from transduce.scores.brackets.report import score_brackets
-from transduce.scores.scoring import compute_score
+from transduce.scores.scoring import compare_outputs, compute_score
 
 CASES = [
     *("main.COLLINS", "main.new", "main.unlabeled", "main.cutoff10", "errors.COLLINS"),

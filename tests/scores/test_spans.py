@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transduce.errors import InputError
-from transduce.scores.bootstrap import compare_outputs
-from transduce.scores.scoring import compute_score
+from transduce.scores.scoring import compare_outputs, compute_score
 from transduce.scores.spans import find_spans, score_spans
 
 AVERAGES = ("micro", "macro", "weighted")

@@ -6,7 +6,10 @@ from sacrebleu.metrics.ter import TER
 
 from transduce.allowance import LINE_BYTES
 from transduce.errors import InputError
-from transduce.scores.sacrebleu_scorers import estimate_ter_bytes, require_short_pair
+from transduce.scores.sacrebleu_scorers import (
+    estimate_ter_bytes,
+    require_lines_short_enough_for_ter,
+)
 from transduce.scores.scoring import compute_score, require_scorable
 
 TURNED = ("a b c d " * 3, "d c b a " * 3)  # many shifts: each keeps more rows
@@ -26,9 +29,10 @@ def test_a_reference_of_20_000_words_is_refused_before_anything_is_translated():
 
 
 def test_two_thousand_words_are_not_too_many():
-    require_short_pair(2_000, 2_000, 1)
+    line = "a " * 2_000
+    require_lines_short_enough_for_ter([[line], [line]], str.split)
     with pytest.raises(InputError):
-        require_short_pair(2_001, 2_000, 1)
+        require_lines_short_enough_for_ter([[line + "a"], [line]], str.split)
 
 
 def test_ter_of_any_length_is_the_same_number():

@@ -224,7 +224,7 @@ def record(
 ) -> "AttentionView":
     """Return the attention record of a text, by default the figure's sentence or standard input."""
     from transduce.text.files import read_short_lines
-    from transduce.view.attention.recorder import record_attention
+    from transduce.view.attention.attend import record_attention
 
     translator = choice.load()
     options.require_sentence(text or "")

@@ -19,8 +19,8 @@ from transduce.errors import SaveError, cut_message
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from transduce.scores.bootstrap import Comparison
     from transduce.scores.score import Score
+    from transduce.scores.scoring import Comparison
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 TERMINAL_SIZE = re.compile("[1-9][0-9]{0,3}")

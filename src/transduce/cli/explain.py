@@ -8,7 +8,7 @@ from transduce.cli import display, options
 from transduce.cli.options import FILE
 from transduce.durable.files import write_atomically
 from transduce.errors import InputError
-from transduce.view.explainer.limits import MAX_WEIGHTS
+from transduce.view.explainer import MAX_WEIGHTS
 
 
 @click.command("explain")

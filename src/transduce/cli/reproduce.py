@@ -15,7 +15,7 @@ from transduce.cli.outcome import Commands
 from transduce.cli.training import open_display
 from transduce.errors import InputError
 from transduce.recipes.scale import SCALES, scale_by_name
-from transduce.recipes.table2 import ROWS
+from transduce.recipes.tables import TABLE_2_ROWS
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from transduce.reproduce.job import JobSelection, RowJob
     from transduce.reproduce.layer_costs.measure import LayerTable
     from transduce.reproduce.report import Report
-    from transduce.reproduce.request import TableCallbacks, TableKind
+    from transduce.reproduce.rows import TableCallbacks, TableKind
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.texts import Pairs
 
@@ -122,7 +122,7 @@ def table1(
     )
     from transduce.machine.process_settings import use_threads
     from transduce.reproduce import table1 as measure_table1
-    from transduce.reproduce.layer_costs.plan import QUICK, MeasurementPlan
+    from transduce.reproduce.layer_costs.measure import QUICK, MeasurementPlan
     from transduce.reproduce.layer_costs.report import build_json
 
     usual = QUICK if quick else MeasurementPlan()
@@ -146,8 +146,11 @@ def table1(
 
 def format_layers(table: "LayerTable") -> list[str]:
     """Return lines: the measured Table 1, then sentences that sum it up."""
-    from transduce.reproduce.layer_costs.findings import describe_findings
-    from transduce.reproduce.layer_costs.report import build_sections, describe_conditions
+    from transduce.reproduce.layer_costs.report import (
+        build_sections,
+        describe_conditions,
+        describe_findings,
+    )
 
     lines = describe_conditions(table)
     for title, cells in build_sections(table):
@@ -210,7 +213,7 @@ class RowOptions:
 @command.command("table2")
 @click.option(
     "--pair",
-    type=click.Choice(list(ROWS)),
+    type=click.Choice(list(TABLE_2_ROWS)),
     default="en-de",
     show_default=True,
     help="The languages, source first.",
@@ -269,8 +272,7 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
     """
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
-    from transduce.reproduce.request import TableRequest
-    from transduce.reproduce.rows import reproduce_rows
+    from transduce.reproduce.rows import TableRequest, reproduce_rows
 
     selection = rows.select()
     if rows.print_jobs:
@@ -310,7 +312,7 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
 
 def build_table_callbacks() -> "TableCallbacks":
     """Return callbacks that print messages, prepare the corpus, and train rows with a display."""
-    from transduce.reproduce.request import TableCallbacks
+    from transduce.reproduce.rows import TableCallbacks
 
     return TableCallbacks(
         on_message=display.print_note,
@@ -440,7 +442,7 @@ def table4(
     transduce reproduce table4 craft --model parser --set search.beam=21 -o beam21
     """
     signals.ignore_checkpoint_signal()
-    from transduce.reproduce.table4_report import build_json, format_table
+    from transduce.reproduce.parsing_table import build_json, format_table
     from transduce.reproduce.tables import table4 as build_table4
 
     steps = with_changes(recipe, dict(changes)).training.steps

@@ -10,7 +10,6 @@ import click
 from transduce.cli import display, options
 from transduce.cli.options import add_options, format_options, option
 from transduce.errors import InputError
-from transduce.scores.bootstrap import SAMPLES, SEED
 from transduce.scores.brackets.parameters import PARAMETERS
 from transduce.scores.brackets.report import BracketReport, BracketSummary
 from transduce.scores.files import (
@@ -25,7 +24,7 @@ from transduce.scores.files import (
 )
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import Score, format_scores
-from transduce.scores.scoring import describe_slow_metrics, find_decomposed
+from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, find_decomposed
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.settings.fields import require
 from transduce.text.arguments import read_text

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, final
 from transduce.cli import display, signals
 from transduce.errors import InputError
 from transduce.settings import Recipe
-from transduce.view.curves.points import finite_perplexity, mean, split_evenly
+from transduce.view.curves.curves import finite_perplexity, mean, split_evenly
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

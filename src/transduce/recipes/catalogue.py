@@ -6,9 +6,7 @@ from types import MappingProxyType
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.recipes.history import HISTORY
 from transduce.recipes.open import OPEN, QUICK
-from transduce.recipes.table2 import LAYERS, TABLE_2
-from transduce.recipes.table3 import TABLE_3
-from transduce.recipes.table4 import TABLE_4
+from transduce.recipes.tables import LAYERS, TABLE_2, TABLE_3, TABLE_4
 from transduce.recipes.treebanks import TREEBANKS
 from transduce.settings import Recipe
 from transduce.settings.fields import require

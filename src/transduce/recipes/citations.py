@@ -9,11 +9,9 @@ their source code. T2T is tensor2tensor. Its preset v1 is the paper's model; lat
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from transduce.recipes.catalogue import difference, find_original_name
-from transduce.recipes.table2 import LAYERS
-from transduce.recipes.table3 import BASE, TABLE_3
+from transduce.recipes.tables import BASE, LAYERS, TABLE_3
 from transduce.settings import Recipe
 from transduce.settings.recipe import find_setting
 
@@ -91,17 +89,15 @@ SEMI_SUPERVISED: Citations = {
     "data.vocabulary_size": ("6.3", "32,000 symbols"),
 }
 
-CITATIONS: Mapping[str, Citations] = MappingProxyType(
-    {
-        **{f"table3/{name}": cited for name, cited in ROWS.items()},
-        **{one.name: FRENCH for one in LAYERS if one.data.target_language == "fr"},
-        **dict.fromkeys(("table3/big", "table2/big-en-de", "history/fairseq-big"), BIG),
-        "table2/base-en-fr": FRENCH,
-        "table2/big-en-fr": {**BIG, **FRENCH, **BIG_FRENCH},
-        "table4/wsj": {**PARSING, **WSJ},
-        "table4/semi-supervised": {**PARSING, **SEMI_SUPERVISED},
-    }
-)
+CITATIONS: Mapping[str, Citations] = {
+    **{f"table3/{name}": cited for name, cited in ROWS.items()},
+    **{one.name: FRENCH for one in LAYERS if one.data.target_language == "fr"},
+    **dict.fromkeys(("table3/big", "table2/big-en-de", "history/fairseq-big"), BIG),
+    "table2/base-en-fr": FRENCH,
+    "table2/big-en-fr": {**BIG, **FRENCH, **BIG_FRENCH},
+    "table4/wsj": {**PARSING, **WSJ},
+    "table4/semi-supervised": {**PARSING, **SEMI_SUPERVISED},
+}
 
 
 def cite(recipe: Recipe, path: str) -> Citation:
@@ -112,38 +108,34 @@ def cite(recipe: Recipe, path: str) -> Citation:
     )
 
 
-PEERS: Mapping[str, str] = MappingProxyType(
-    {
-        "architecture.layers": "6 in T2T's parsing presets, where section 6.3 has 4",
-        "architecture.d_ff": "8,192 in T2T's big model for English to French",
-        "architecture.tie_embeddings": "no matrix is shared in T2T's big model for English to "
-        "French",
-        "architecture.norm": "pre in T2T v2 and v3, OpenNMT-py, eole, Sockeye, Joey NMT's configs",
-        "architecture.d_k": "tied to d_model / h in fairseq, Marian, Joey NMT, Sockeye",
-        "architecture.d_v": "tied to d_model / h in fairseq, Marian, Joey NMT, Sockeye",
-        "architecture.attention_dropout": "0.1 in T2T v2 and v3, OpenNMT-py, Sockeye; that of the "
-        "residuals in Joey NMT",
-        "architecture.feed_forward_dropout": "0.1 in T2T v2 and v3, Sockeye",
-        "architecture.positions": "[sin | cos] in halves in T2T, fairseq, Marian, Sockeye",
-        "architecture.initialisation": "glorot in T2T, Marian and fairseq, which also divides Q, K "
-        "and V by √2",
-        "data.corpus": "News Commentary v13 in T2T, v12 in fairseq, in place of v9",
-        "data.source_tokens": "one budget for the longer side, padding counted, in all of them",
-        "data.target_tokens": "one budget for the longer side, padding counted, in all of them",
-        "training.warmup": "8,000 in T2T v2 and v3, 16,000 in Marian",
-        "training.learning_rate_factor": "2 in T2T v2 and v3, OpenNMT-py; a peak rate in its place "
-        "in fairseq "
-        "(7e-4 and 5e-4; the paper's are 6.99e-4 and 4.94e-4), Marian (3e-4), Joey NMT (2e-4) and "
-        "Sockeye (2e-4, falling on plateaus)",
-        "training.beta2": "0.997 in T2T v3, 0.998 in OpenNMT-py and Marian's big, 0.999 in Sockeye",
-        "training.epsilon": "1e-8 in fairseq, OpenNMT-py, Sockeye, Joey NMT",
-        "training.smoothing_form": "over the V - 1 other symbols in T2T and fairseq, "
-        "V - 2 in Joey NMT",
-        "training.average_last": "the best in Joey NMT, a running mean in Marian and eole",
-        "search.beam": "5 in fairseq, OpenNMT-py and eole, 12 in Marian",
-        "search.alpha": "log P / |Y|^alpha in fairseq, Marian, OpenNMT-py; 1.0 in Joey NMT",
-        "search.penalty": "log P / |Y| in fairseq, OpenNMT-py, eole, Sockeye",
-        "search.extra_length": "100 in T2T; a limit of 200 in fairseq, 250 in OpenNMT-py; "
-        "x 3 in Marian",
-    }
-)
+PEERS: Mapping[str, str] = {
+    "architecture.layers": "6 in T2T's parsing presets, where section 6.3 has 4",
+    "architecture.d_ff": "8,192 in T2T's big model for English to French",
+    "architecture.tie_embeddings": "no matrix is shared in T2T's big model for English to French",
+    "architecture.norm": "pre in T2T v2 and v3, OpenNMT-py, eole, Sockeye, Joey NMT's configs",
+    "architecture.d_k": "tied to d_model / h in fairseq, Marian, Joey NMT, Sockeye",
+    "architecture.d_v": "tied to d_model / h in fairseq, Marian, Joey NMT, Sockeye",
+    "architecture.attention_dropout": "0.1 in T2T v2 and v3, OpenNMT-py, Sockeye; that of the "
+    "residuals in Joey NMT",
+    "architecture.feed_forward_dropout": "0.1 in T2T v2 and v3, Sockeye",
+    "architecture.positions": "[sin | cos] in halves in T2T, fairseq, Marian, Sockeye",
+    "architecture.initialisation": "glorot in T2T, Marian and fairseq, which also divides Q, K "
+    "and V by √2",
+    "data.corpus": "News Commentary v13 in T2T, v12 in fairseq, in place of v9",
+    "data.source_tokens": "one budget for the longer side, padding counted, in all of them",
+    "data.target_tokens": "one budget for the longer side, padding counted, in all of them",
+    "training.warmup": "8,000 in T2T v2 and v3, 16,000 in Marian",
+    "training.learning_rate_factor": "2 in T2T v2 and v3, OpenNMT-py; a peak rate in its place "
+    "in fairseq "
+    "(7e-4 and 5e-4; the paper's are 6.99e-4 and 4.94e-4), Marian (3e-4), Joey NMT (2e-4) and "
+    "Sockeye (2e-4, falling on plateaus)",
+    "training.beta2": "0.997 in T2T v3, 0.998 in OpenNMT-py and Marian's big, 0.999 in Sockeye",
+    "training.epsilon": "1e-8 in fairseq, OpenNMT-py, Sockeye, Joey NMT",
+    "training.smoothing_form": "over the V - 1 other symbols in T2T and fairseq, V - 2 in Joey NMT",
+    "training.average_last": "the best in Joey NMT, a running mean in Marian and eole",
+    "search.beam": "5 in fairseq, OpenNMT-py and eole, 12 in Marian",
+    "search.alpha": "log P / |Y|^alpha in fairseq, Marian, OpenNMT-py; 1.0 in Joey NMT",
+    "search.penalty": "log P / |Y| in fairseq, OpenNMT-py, eole, Sockeye",
+    "search.extra_length": "100 in T2T; a limit of 200 in fairseq, 250 in OpenNMT-py; "
+    "x 3 in Marian",
+}

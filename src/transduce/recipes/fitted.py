@@ -5,7 +5,6 @@ The more pairs a corpus has, the larger the model: a large model overfits a smal
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import final
 
 from transduce.errors import InputError
@@ -86,9 +85,12 @@ SIGNAL = SizeTable(
     # together, did not learn to read pictures in 600 updates.
     (ModelSize(ALL, replace(TINY, layers=2, norm="pre", tie_embeddings="all"), 258, 1_024, 100),),
 )
-SIZE_TABLES: Mapping[str, SizeTable] = MappingProxyType(
-    {"translation": TRANSLATION, "parsing": PARSING, "tagging": TAGGING, "signal": SIGNAL}
-)
+SIZE_TABLES: Mapping[str, SizeTable] = {
+    "translation": TRANSLATION,
+    "parsing": PARSING,
+    "tagging": TAGGING,
+    "signal": SIGNAL,
+}
 
 
 def find_size_table(data: Data) -> SizeTable:

@@ -7,7 +7,7 @@ batches without padding, and exact resume.
 
 from dataclasses import replace
 
-from transduce.recipes.table2 import BASE_EN_DE, BIG_EN_DE
+from transduce.recipes.tables import BASE_EN_DE, BIG_EN_DE
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import final
 
 
@@ -54,30 +53,28 @@ class Table3Row:
     millions: int | None = None  # millions of parameters; not printed if equal to base's
 
 
-TABLE_3: Mapping[str, Table3Row] = MappingProxyType(
-    {
-        "base": Table3Row(4.92, 25.8, 65),
-        "A-h1": Table3Row(5.29, 24.9),
-        "A-h4": Table3Row(5.00, 25.5),
-        "A-h16": Table3Row(4.91, 25.8),
-        "A-h32": Table3Row(5.01, 25.4),
-        "B-dk16": Table3Row(5.16, 25.1, 58),
-        "B-dk32": Table3Row(5.01, 25.4, 60),
-        "C-N2": Table3Row(6.11, 23.7, 36),
-        "C-N4": Table3Row(5.19, 25.3, 50),
-        "C-N8": Table3Row(4.88, 25.5, 80),
-        "C-d256": Table3Row(5.75, 24.5, 28),
-        "C-d1024": Table3Row(4.66, 26.0, 168),
-        "C-ff1024": Table3Row(5.12, 25.4, 53),
-        "C-ff4096": Table3Row(4.75, 26.2, 90),
-        "D-drop0.0": Table3Row(5.77, 24.6),
-        "D-drop0.2": Table3Row(4.95, 25.5),
-        "D-ls0.0": Table3Row(4.67, 25.3),
-        "D-ls0.2": Table3Row(5.47, 25.7),
-        "E-learned": Table3Row(4.92, 25.7),
-        "big": Table3Row(4.33, 26.4, 213),
-    }
-)
+TABLE_3: Mapping[str, Table3Row] = {
+    "base": Table3Row(4.92, 25.8, 65),
+    "A-h1": Table3Row(5.29, 24.9),
+    "A-h4": Table3Row(5.00, 25.5),
+    "A-h16": Table3Row(4.91, 25.8),
+    "A-h32": Table3Row(5.01, 25.4),
+    "B-dk16": Table3Row(5.16, 25.1, 58),
+    "B-dk32": Table3Row(5.01, 25.4, 60),
+    "C-N2": Table3Row(6.11, 23.7, 36),
+    "C-N4": Table3Row(5.19, 25.3, 50),
+    "C-N8": Table3Row(4.88, 25.5, 80),
+    "C-d256": Table3Row(5.75, 24.5, 28),
+    "C-d1024": Table3Row(4.66, 26.0, 168),
+    "C-ff1024": Table3Row(5.12, 25.4, 53),
+    "C-ff4096": Table3Row(4.75, 26.2, 90),
+    "D-drop0.0": Table3Row(5.77, 24.6),
+    "D-drop0.2": Table3Row(4.95, 25.5),
+    "D-ls0.0": Table3Row(4.67, 25.3),
+    "D-ls0.2": Table3Row(5.47, 25.7),
+    "E-learned": Table3Row(4.92, 25.7),
+    "big": Table3Row(4.33, 26.4, 213),
+}
 
 
 @final

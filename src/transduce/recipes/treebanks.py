@@ -7,7 +7,7 @@ source has one symbol for each word, and trees number their words.
 from dataclasses import replace
 
 from transduce.recipes import open as translating
-from transduce.recipes.table4 import TREE_DATA
+from transduce.recipes.tables import TREE_DATA
 from transduce.settings import Data, Recipe, Search, Training
 from transduce.settings.recipe import with_changes
 
@@ -15,32 +15,29 @@ SMALL = replace(translating.SMALL, dropout=0.1, tie_embeddings="target")
 TINY = replace(SMALL, d_model=128, d_ff=512, d_k=32, d_v=32)
 SIZED = "a model, a vocabulary and updates of a size that fits the treebank and a CPU"
 
-PARSER = replace(
-    with_changes(
-        Recipe(
-            name="",
-            architecture=SMALL,
-            data=Data(
-                corpus="craft",
-                vocabulary="word",
-                vocabulary_size=10_000,
-                shared_vocabulary=False,
-                source_tokens=1_024,
-                target_tokens=1_024,
-            ),
-            training=Training(
-                steps=20_000,
-                warmup=2_000,
-                snapshot_every=200,
-                average_last=10,
-                validate_every=1_000,
-                validate_lines=200,
-            ),
-            search=Search(beam=4, alpha=0.3, extra_length=300),
-        ),
+PARSER = Recipe(
+    name="",
+    architecture=SMALL,
+    data=replace(
+        TREE_DATA,
+        corpus="craft",
+        vocabulary="word",
+        vocabulary_size=10_000,
+        source_tokens=1_024,
+        target_tokens=1_024,
         # The longest tree of CRAFT: 376 words and 566 brackets, 943 symbols with END.
-        {**TREE_DATA, "data.max_length": 1_024, "data.linearisation": "numbered"},
+        max_length=1_024,
+        linearisation="numbered",
     ),
+    training=Training(
+        steps=20_000,
+        warmup=2_000,
+        snapshot_every=200,
+        average_last=10,
+        validate_every=1_000,
+        validate_lines=200,
+    ),
+    search=Search(beam=4, alpha=0.3, extra_length=300),
     because=SIZED,
 )
 CRAFT = replace(

@@ -13,7 +13,7 @@ from typing import final
 
 from transduce.errors import InputError, NotEnoughMemoryError, suggest_names
 from transduce.recipes.scale import Scale, scaled
-from transduce.recipes.table2 import match_training_cost
+from transduce.recipes.tables import match_training_cost
 from transduce.runs.machine_settings import memory_per_process, require_memory
 from transduce.settings import Recipe
 from transduce.settings.fields import require

@@ -1,4 +1,4 @@
-"""Table 4: the F1 of a trained parser on test trees, with baselines and the paper's parsers.
+"""Table 4: trains a parser, scores it on test trees with baselines, and writes the report.
 
 Files in the output folder OUTPUT:
 
@@ -8,25 +8,147 @@ OUTPUT/table4.md    the report, also as table4.json
 OUTPUT/trees.txt    the parser's trees of the test sentences
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import final
 
+from transduce.checkpoint.card import markdown_table
+from transduce.datasets.catalogue import is_treebank
+from transduce.datasets.penn import has_penn_sections
+from transduce.durable.files import ensure_folder, write_atomically
+from transduce.inference.average import average
+from transduce.inference.evaluate import find_task_files
+from transduce.inference.load import load
+from transduce.inference.translator import Translator
+from transduce.recipes.printed import TABLE_4
 from transduce.reproduce.tree_baselines.baselines import BASELINES
+from transduce.runs.choice import choose_texts
+from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
+from transduce.runs.train import train as train_run
 from transduce.scores.brackets.report import score_brackets
 from transduce.scores.files import score_trees
+from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.tasks.parsing import read_test_trees, to_tree
+from transduce.settings.recipe import Value, with_changes
+from transduce.tasks import find_task_kind, require_task
+from transduce.tasks.parsing import PARSING, Parsing, read_test_trees, to_tree
 from transduce.text.tags_of_trees import tag_parts_of_speech
 from transduce.text.trees.brackets import format_tree
 from transduce.text.trees.tree import Tree
-
-if TYPE_CHECKING:
-    from transduce.inference.translator import Translator
+from transduce.training.progress import TrainingCallbacks
 
 SENTENCE = "S"  # the root label of a declarative sentence
 OnMessage = Callable[[str], None]
+NOT_COMPARABLE = (
+    "Not comparable: the paper's rows are trained on sections 02 to 21 of the Wall Street Journal "
+    "and tested on section 23; ours here are not."
+)
+COMPARABLE = "Both are tested on section 23 of the Wall Street Journal."
+NOTES = (
+    "Labelled F1 in percent by EVALB's rules (COLLINS.prm) with the gold part-of-speech tags. A "
+    "sentence that EVALB refuses counts as an output without brackets. The baselines read the gold "
+    "tags, the Transformer reads words alone."
+)
+
+
+@final
+@dataclass(frozen=True)
+class TreeTexts:
+    """The trees for training, validation and test of Table 4, with descriptions of their origin."""
+
+    train: Pairs | None  # None if they are not needed
+    dev: Pairs | None
+    gold: Sequence[str]  # the cleaned test trees, one line each
+    trained_on: str  # description of the trees that our parser is trained on
+    baselines_on: str  # description of the trees that the baselines are trained on
+    test_set: str  # description of the test trees
+    is_comparable: bool  # whether the trees are the paper's: Penn Treebank sections 02-21 and 23
+
+    def read_train(self) -> Iterator[Tree]:
+        """Yield the cleaned training trees."""
+        assert self.train is not None
+        return (to_tree(tree) for words, tree in self.train.read() if words)
+
+
+def choose_trees(
+    recipe: Recipe,
+    train: object,
+    dev: object,
+    test: Path | str | None,
+    *,
+    needs_training: bool,
+) -> TreeTexts:
+    """Open the trees of Table 4: the given trees, or else the trees of the recipe's corpus.
+
+    Without `needs_training` no training trees are opened unless some are given, and the corpus need
+    not have been fetched if test trees are given.
+    """
+    require(
+        find_task_kind(recipe.data) is PARSING,
+        f"the recipe {recipe.name} is of the task {recipe.data.task}, not of parsing",
+        "table4/wsj, craft or gum, for example",
+    )
+    train_trees: Pairs | None = None
+    dev_trees: Pairs | None = None
+    if needs_training or train is not None:
+        train_trees, dev_trees = choose_texts(recipe.data, train, dev)
+    gold = train_trees.main if isinstance(train_trees, MixedPairs) else train_trees
+    folder = gold.path if isinstance(gold, TaskFiles) else None
+    is_penn = folder is not None and folder.is_dir() and has_penn_sections(folder)
+    require(
+        test is not None or is_penn or is_treebank(recipe.data.corpus),
+        "no trees to test on are named",
+        "--test-trees FILE, or a Penn Treebank folder with section 23",
+    )
+    if test is None:
+        test = folder if is_penn else f"{recipe.data.corpus}:test"
+    files = find_task_files(str(test), recipe.data)
+    corpus = recipe.data.corpus if train is None else str(folder or "trees in memory")
+    silver = " and silver trees" if isinstance(train_trees, MixedPairs) else ""
+    return TreeTexts(
+        train_trees,
+        dev_trees,
+        read_gold(files),
+        trained_on=f"{corpus}{silver}",
+        baselines_on=f"{corpus}{silver}",
+        test_set="WSJ section 23" if is_penn and Path(str(test)) == folder else str(test),
+        is_comparable=is_penn and Path(str(test)) == folder,
+    )
+
+
+def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
+    """Load a trained parser with changed search settings; raise InputError for other settings."""
+    parser = load(model)
+    require_task(parser.task, Parsing, parser.recipe.data, f"{model}: Table 4")
+    trained = [path for path in settings if not path.startswith("search.")]
+    require(
+        not trained,
+        f"{', '.join(trained)}: settings of training, and the given parser is trained already",
+        "change settings of the search only, such as search.beam, or name no model",
+    )
+    return replace(parser, recipe=with_changes(parser.recipe, settings))
+
+
+def train_parser(
+    folder: Path,
+    recipe: Recipe,
+    trees: TreeTexts,
+    settings: Mapping[str, Value],
+    callbacks: TrainingCallbacks,
+) -> Translator:
+    """Train a parser in `folder`/run, or resume its training; load the averaged model."""
+    assert trees.train is not None
+    run = train_run(
+        folder / "run",
+        trees.train,
+        trees.dev,
+        recipe=recipe,
+        settings=settings,
+        callbacks=callbacks,
+    )
+    return load(average(run).folder)
 
 
 @final
@@ -55,7 +177,7 @@ class ParsingTable:
 
 
 def measure_parser(
-    model: "Translator",
+    model: Translator,
     gold: Sequence[str],
     *,
     name: str,
@@ -117,3 +239,53 @@ def read_gold(files: Sequence[Path]) -> list[str]:
     found = [tree for file in files for _, tree in read_test_trees(file)]
     require(bool(found), f"{files[0]} has no tree", "name a file of trees to test on")
     return found
+
+
+def format_table(table: ParsingTable) -> str:
+    """Return the report of Table 4 as Markdown text."""
+    head = ("parser", "trained on", "F1", "F1, up to 40 words", "F1, root S", "complete", "failed")
+    ours = [
+        (
+            row.parser,
+            row.trained_on,
+            *(f"{f1:.2f}" for f1 in (row.f1, row.f1_up_to_40, row.f1_of_sentences, row.complete)),
+            f"{row.failed:,}",
+        )
+        for row in table.rows
+    ]
+    paper = [(one.parser, one.training, one.f1) for one in TABLE_4]
+    trees = table.rows[0].trees if table.rows else 0
+    blocks = [
+        "# Table 4: English constituency parsing",
+        f"Tested on {table.test_set}, {trees:,} trees.",
+        "## Our parser and the baselines",
+        markdown_table(head, ours),
+        NOTES,
+        "## The paper's rows",
+        COMPARABLE if table.is_comparable else NOT_COMPARABLE,
+        markdown_table(("parser", "training", "F1 on WSJ 23"), paper),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def build_json(table: ParsingTable) -> dict[str, object]:
+    """Return Table 4 as plain values for JSON: our rows, the baselines, the paper's rows."""
+    return {
+        "test_set": table.test_set,
+        "is_comparable": table.is_comparable,
+        "rows": [asdict(row) for row in table.rows],
+        "paper": [asdict(one) for one in TABLE_4],
+    }
+
+
+def write_report(folder: Path, table: ParsingTable, trees: Sequence[str]) -> list[Path]:
+    """Write table4.md, table4.json and our parser's trees as trees.txt; return their paths."""
+    ensure_folder(folder)
+    contents = {
+        "table4.md": format_table(table),
+        "table4.json": json.dumps(build_json(table), indent=2, ensure_ascii=False) + "\n",
+        "trees.txt": "".join(f"{tree}\n" for tree in trees),
+    }
+    for name, content in contents.items():
+        write_atomically(folder / name, content.encode())
+    return [folder / name for name in contents]

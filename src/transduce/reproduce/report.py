@@ -1,12 +1,14 @@
-"""The report of a table of trained rows: Markdown, a page, CSV, JSON and a plot."""
+"""The report of a table of trained rows: Markdown, a page, CSV, JSON and a plot by matplotlib."""
 
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, final
 
 from transduce.checkpoint.card import markdown_table
 from transduce.durable.files import write_atomically
@@ -15,13 +17,19 @@ from transduce.errors import TransduceError
 from transduce.recipes.catalogue import by_name, difference, find_original_name
 from transduce.recipes.scale import PAPER, scale_by_name
 from transduce.reproduce.job import ROWS
-from transduce.reproduce.plot import KINDS, Plot
 from transduce.reproduce.result import RowResult
-from transduce.reproduce.table import ResultTable
+from transduce.reproduce.table import Measurements, ResultTable
+from transduce.runs.plots import encode_image
 from transduce.runs.run_folder import RESOLVED
 from transduce.settings import Recipe
 from transduce.view.tables.page import build_tables_page
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("png", "svg")
+BASE = "base"
+Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
 TEXTS = ("md", "html", "csv", "json")
 TABLES = ("table2", "table3", "claims")
 OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
@@ -36,8 +44,44 @@ MACHINE_SETTINGS = frozenset(  # settings that change how a run is executed, not
         "validate_lines",
     )
 )
-NO_PICTURE = Plot("", (), ())
-Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
+
+
+@final
+@dataclass(frozen=True)
+class Panel:
+    """A panel of a plot: the values of one measure for every row that has them."""
+
+    title: str
+    figures: Mapping[str, Measurements]  # from row name to the row's values
+    is_logarithmic: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Plot:
+    """A plot of a table: panels side by side, in which each line is a row of the table."""
+
+    title: str
+    rows: Sequence[str]
+    panels: Sequence[Panel]
+    settings: Sequence[str] = ()  # settings that are not a row's own at this scale
+
+    def render(self) -> dict[str, bytes]:
+        """Render the plot as PNG and SVG images; return their bytes by file type."""
+        from matplotlib.figure import Figure
+
+        size = (2 + 3 * len(self.panels), 1.6 + 0.28 * len(self.rows))
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
+        for one, panel in zip(axes, self.panels, strict=True):
+            draw_panel(one, panel, self.rows)
+        axes[0].set_yticks(range(len(self.rows)), self.rows)
+        axes[0].set_ylim(len(self.rows) - 0.5, -0.5)
+        figure.suptitle(self.title)
+        legend = "small dots: seeds; bar: standard deviation between seeds; dashes: base"
+        others = f"not a row's own: {', '.join(self.settings)}" if self.settings else ""
+        figure.supxlabel("\n".join([legend, *wrap(others, 17 * round(size[0]))]), size=7.5)
+        return {kind: encode_image(figure, kind) for kind in KINDS}
 
 
 def require_table_folder(folder: Path) -> None:
@@ -55,7 +99,7 @@ class Report:
     conditions: Sequence[str]  # sentences on scale, corpus, scoring, seeds, machines
     parts: Sequence[tuple[str, str, Cells]]  # each a heading, a remark and a table
     rows: Sequence[Mapping[str, Any]]  # one flat record per run, with unrounded scores
-    picture: Plot = NO_PICTURE
+    picture: Plot = Plot("", (), ())
     errors: Sequence[TransduceError] = ()  # errors of failed rows and of unreadable results
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:
@@ -188,3 +232,42 @@ def format_csv(records: Sequence[Mapping[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows(records)
     return out.getvalue()
+
+
+# --- The plot -------------------------------------------------------------------------------------
+
+
+def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
+    """Draw each row's mean and its seeds as dots, and a dashed line at the mean of row base."""
+    from matplotlib.ticker import NullFormatter
+
+    axes.set_title(panel.title, size=10)
+    if panel.is_logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())  # minor labels would overlap
+    groups = list(dict.fromkeys(map(find_row_group, rows)))
+    for y, row in enumerate(rows):
+        if groups.index(find_row_group(row)) % 2:
+            axes.axhspan(y - 0.5, y + 0.5, color="gray", alpha=0.1, linewidth=0)
+        if row in panel.figures:
+            one = panel.figures[row]
+            seeds = one.values if len(one.values) > 1 else ()
+            axes.scatter(seeds, [y + 0.28] * len(seeds), s=5, color="C0", alpha=0.6)
+            axes.errorbar(one.mean, y, xerr=one.spread or None, fmt="o", color="C0", capsize=3)
+    if BASE in panel.figures:
+        axes.axvline(panel.figures[BASE].mean, color="gray", linestyle="--", linewidth=0.8)
+    if panel.is_logarithmic:
+        low, high = map(math.log10, axes.get_xlim())
+        # from one power of ten to another, because only powers of ten have labels
+        axes.set_xlim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
+    axes.grid(visible=True, alpha=0.3)
+
+
+def find_row_group(row: str) -> str:
+    """Return a row's group: "A" for "A-h1", and the whole name for a row such as "base"."""
+    return row.partition("-")[0]
+
+
+def wrap_single_values(figures: Mapping[str, float]) -> dict[str, Measurements]:
+    """Convert one number per row, such as the paper's, to `Measurements` of a single value."""
+    return {row: Measurements([figure]) for row, figure in figures.items()}

@@ -2,22 +2,18 @@
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import final
 
 from transduce.durable.files import ensure_folder
 from transduce.durable.lock import locked_folder
 from transduce.errors import InputError, InUseError, TransduceError, is_out_of_memory
-from transduce.reproduce.job import RowJob, plan_jobs, require_row_fits_memory
+from transduce.reproduce.job import JobSelection, RowJob, plan_jobs, require_row_fits_memory
 from transduce.reproduce.report import Report, require_table_folder
-from transduce.reproduce.request import (
-    TableCallbacks,
-    TableKind,
-    TableOutcome,
-    TableRequest,
-)
 from transduce.reproduce.result import (
     NO_DEV,
     ParallelLines,
@@ -31,24 +27,86 @@ from transduce.reproduce.result import (
     require_same_row,
     write_result,
 )
-from transduce.reproduce.table import build_table
-from transduce.runs.choice import choose_texts, is_corpus_name
+from transduce.reproduce.table import ResultTable, build_table
+from transduce.runs.choice import Texts, choose_texts, is_corpus_name
 from transduce.runs.plots import require_matplotlib
 from transduce.runs.prepared_corpus import (
     STORE,
     PreparedCorpus,
     open_prepared,
+    prepare_corpus,
     require_prepared_for,
 )
 from transduce.runs.run_folder import begin_or_resume_run, require_run_folder, train_run
 from transduce.runs.text_names import list_names, name_text
+from transduce.runs.texts import Pairs
 from transduce.scores.scoring import require_scorable
-from transduce.settings import Recipe
+from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
 from transduce.text.arguments import ignore_event
+from transduce.training.progress import TrainingCallbacks
 
+Prepare = Callable[[Path, Data, Pairs, Pairs | None], PreparedCorpus]
+Train = Callable[[Path, Recipe, PreparedCorpus], None]
+SILENTLY: Prepare = partial(prepare_corpus, on_progress=ignore_event)
 POLL_SECONDS = 1.0  # seconds until the next attempt to lock a corpus
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TableCallbacks:
+    """The caller's functions for a table: to report events, to prepare text, and to train rows."""
+
+    on_message: Callable[[str], None] = ignore_event  # called with a sentence on progress
+    on_row: Callable[[RowJob, RowResult], None] = ignore_event  # called after a row is measured
+    # called with the name of a failed row, and its error
+    on_failure: Callable[[str, TransduceError], None] = ignore_event
+    prepare: Prepare = SILENTLY  # how the corpus is prepared
+    # called during the training of every row
+    training: TrainingCallbacks = field(default_factory=TrainingCallbacks)
+    train: Train | None = None  # how a row is trained; None means in this process, to its end
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TableKind:
+    """Table 2 or 3 of the paper: the recipes of its rows and its report builder."""
+
+    name: str
+    recipes: Mapping[str, Recipe]
+    build_report: Callable[[ResultTable], Report]
+    has_test_set: bool = False  # whether rows are scored on a test set, not the development set
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TableRequest:
+    """The request for a table: selected rows, training and test texts, and output folder."""
+
+    output: Path
+    selection: JobSelection
+    train: Texts | None = None  # None means the corpus that the recipes name
+    dev: Texts | None = None
+    test: Texts | None = None
+    store: Path | None = None  # the folder of a prepared corpus, given instead of `train` and `dev`
+    gather: Sequence[Path] = ()  # folders of rows to report on without training
+    plot: bool = False
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TableOutcome:
+    """The result of a request for a table: its report, if any row is measured, and the errors."""
+
+    report: Report | None = None
+    failures: Sequence[TransduceError] = field(default_factory=list)  # errors of failed rows
+    unreadable: Sequence[TransduceError] = field(default_factory=list)  # errors of damaged files
+
+    @property
+    def errors(self) -> list[TransduceError]:
+        """All errors, first of rows that failed to train or score, then of damaged result files."""
+        return [*self.failures, *self.unreadable]
 
 
 def reproduce_rows(

@@ -4,17 +4,21 @@ The rows after base and big have other layers in place of self-attention, and ar
 cost.
 """
 
+from statistics import fmean
+
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
 from transduce.recipes.printed import Table2Row
-from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_single_values
 from transduce.reproduce.report import (
     Cells,
+    Panel,
+    Plot,
     Report,
     build_record,
     describe_comparability,
     describe_conditions,
+    wrap_single_values,
 )
-from transduce.reproduce.table import Measurements, ResultTable, TableRow
+from transduce.reproduce.table import ResultTable, TableRow
 from transduce.reproduce.table_claims import Claim, compare_claims, describe_significance
 
 COSTS = (
@@ -122,7 +126,7 @@ def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
         f"{row.parameters / 1e6:.2f}",
         str(len(run.averaged)),
         f"{run.updates:,}",
-        f"{Measurements([one.seconds for one in row.runs]).mean / 60:.1f}",
+        f"{fmean(one.seconds for one in row.runs) / 60:.1f}",
         *(  # as the paper prints them: 3.3e18
             f"{cost:.1e}".replace("e+", "e") if cost else ""
             for cost in (row.cost("estimated"), counted)
@@ -143,7 +147,7 @@ def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
     scale = f"ours, {table.scale}"
     panels = [
         Panel("BLEU, the paper", scores),
-        Panel(f"BLEU, {scale}", collect_measurements(table.rows, "bleu")),
+        Panel(f"BLEU, {scale}", {name: row.bleu for name, row in table.rows.items()}),
         Panel("operations, the paper's estimate", costs, is_logarithmic=True),
         Panel(
             f"operations counted, {scale}",

@@ -2,13 +2,15 @@
 
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.scale import scale_by_name, scaled
-from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_single_values
 from transduce.reproduce.report import (
     Cells,
+    Panel,
+    Plot,
     Report,
     build_record,
     describe_comparability,
     describe_conditions,
+    wrap_single_values,
 )
 from transduce.reproduce.table import ResultTable
 from transduce.reproduce.table_claims import Claim, compare_claims, describe_significance
@@ -121,9 +123,9 @@ def build_plot(table: ResultTable) -> Plot:
     ours = f"ours, {table.scale}"
     panels = [
         Panel("BLEU, the paper", wrap_single_values(FIGURES["BLEU"])),
-        Panel(f"BLEU, {ours}", collect_measurements(table.rows, "bleu")),
+        Panel(f"BLEU, {ours}", {name: row.bleu for name, row in table.rows.items()}),
         Panel("PPL, the paper", wrap_single_values(FIGURES["PPL"])),
-        Panel(f"PPL, {ours}", collect_measurements(table.rows, "perplexity")),
+        Panel(f"PPL, {ours}", {name: row.perplexity for name, row in table.rows.items()}),
     ]
     corpus = table.runs[0].recipe.data.corpus
     title = f"Table 3: the paper on newstest2013, ours at the scale {table.scale} on {corpus}"

@@ -11,11 +11,10 @@ from transduce.settings.fields import require, require_flag
 from transduce.text.arguments import describe_value, ignore_event, read_folder, require_names
 
 if TYPE_CHECKING:
-    from transduce.reproduce.layer_costs.measure import LayerTable
-    from transduce.reproduce.layer_costs.plan import MeasurementPlan
+    from transduce.reproduce.layer_costs.measure import LayerTable, MeasurementPlan
     from transduce.reproduce.parsing_table import ParsingTable
     from transduce.reproduce.report import Report
-    from transduce.reproduce.request import TableCallbacks, TableKind
+    from transduce.reproduce.rows import TableCallbacks, TableKind
     from transduce.runs.choice import Texts
     from transduce.settings import Recipe
     from transduce.settings.recipe import Value
@@ -45,10 +44,8 @@ def table1(
 ) -> "LayerTable":
     """Measure the layers of Table 1 at the sizes in `plan`; with `output`, write a report there."""
     from transduce.durable.folder import require_absent
-    from transduce.reproduce.layer_costs.measure import measure_layers
-    from transduce.reproduce.layer_costs.plan import MeasurementPlan
-    from transduce.reproduce.layer_costs.plot import plot_table
-    from transduce.reproduce.layer_costs.report import write_report
+    from transduce.reproduce.layer_costs.measure import MeasurementPlan, measure_layers
+    from transduce.reproduce.layer_costs.report import plot_table, write_report
     from transduce.runs.plots import require_matplotlib
 
     chosen = MeasurementPlan() if plan is None else plan
@@ -102,7 +99,7 @@ def claims(
     of failed rows are in the report's `errors`.
     """
     from transduce.reproduce.paper_claims.run import measure_claims
-    from transduce.reproduce.request import TableCallbacks
+    from transduce.reproduce.rows import TableCallbacks
 
     require_names("only", only)
     return measure_claims(
@@ -117,21 +114,21 @@ def list_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
 
 def build_table2(pair: str) -> "TableKind":
     """Return Table 2 for a language pair; raise InputError if the paper has no such pair."""
-    from transduce.recipes.table2 import ROWS
-    from transduce.reproduce.request import TableKind
+    from transduce.recipes.tables import TABLE_2_ROWS
+    from transduce.reproduce.rows import TableKind
     from transduce.reproduce.table2_report import build_report
 
-    if pair not in ROWS:
-        raise InputError(f"Table 2 has no pair {pair!r}", f"it has {' and '.join(ROWS)}")
+    if pair not in TABLE_2_ROWS:
+        raise InputError(f"Table 2 has no pair {pair!r}", f"it has {' and '.join(TABLE_2_ROWS)}")
     return TableKind(
-        name="table2", recipes=ROWS[pair], build_report=build_report, has_test_set=True
+        name="table2", recipes=TABLE_2_ROWS[pair], build_report=build_report, has_test_set=True
     )
 
 
 def build_table3() -> "TableKind":
     """Return Table 3: the recipes of its rows and the report builder."""
-    from transduce.recipes.table3 import TABLE_3
-    from transduce.reproduce.request import TableKind
+    from transduce.recipes.tables import TABLE_3
+    from transduce.reproduce.rows import TableKind
     from transduce.reproduce.table3_report import build_report
 
     return TableKind(name="table3", recipes=TABLE_3, build_report=build_report)
@@ -142,8 +139,7 @@ def _reproduce(
 ) -> "Report":
     """Train and measure the rows of a table; raise the first error if there is no report."""
     from transduce.reproduce.job import JobSelection
-    from transduce.reproduce.request import TableCallbacks, TableRequest
-    from transduce.reproduce.rows import reproduce_rows
+    from transduce.reproduce.rows import TableCallbacks, TableRequest, reproduce_rows
 
     require_flag("plot", options.get("plot", False))
     require_names("rows", options.get("rows", ()))
@@ -189,19 +185,16 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     training. `on_message` is called with sentences on the progress, `callbacks` with the events of
     the training, by default its messages only.
     """
-    from transduce.inference.load import load
     from transduce.recipes.choice import find_recipe
     from transduce.reproduce.parsing_table import (
         ParsingTable,
-        measure_baselines,
-        measure_parser,
-    )
-    from transduce.reproduce.table4_inputs import (
         choose_trees,
         load_parser,
+        measure_baselines,
+        measure_parser,
         train_parser,
+        write_report,
     )
-    from transduce.reproduce.table4_report import write_report
     from transduce.training.progress import TrainingCallbacks
 
     require_flag("baselines", baselines)
@@ -210,7 +203,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     trees = choose_trees(chosen, train, dev, test, needs_training=needs_training)
     if model is None:
         observer = callbacks or TrainingCallbacks(on_message=on_message)
-        parser = load(train_parser(folder, chosen, trees, settings or {}, observer))
+        parser = train_parser(folder, chosen, trees, settings or {}, observer)
     else:
         parser = load_parser(model, settings or {})
         corpus = parser.recipe.data.corpus  # what the given parser was trained on

@@ -15,7 +15,7 @@ from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
 from transduce.recipes.operations import TextSize, count_training_operations
 from transduce.recipes.printed import TABLE_3 as PRINTED
-from transduce.recipes.table3 import TABLE_3
+from transduce.recipes.tables import TABLE_3
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.counts import count_embeddings, count_parameters

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.errors import InputError
-from transduce.scores.metric import CountScorer, Metric, Texts, percentage
+from transduce.scores.score import CountScorer, Metric, Texts, percentage
 from transduce.text.arguments import Text, read_text
 from transduce.version import __version__
 

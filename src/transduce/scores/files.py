@@ -11,13 +11,24 @@ from typing import Any, overload
 
 from transduce.errors import InputError, short_repr
 from transduce.scores.alignments import AER, parse_gold_links, parse_links, read_alignments
-from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
-from transduce.scores.brackets.counting import TERMINALS
-from transduce.scores.brackets.metric import NO_TREE_HINT, build_bracket_metric, copy_tags
+from transduce.scores.brackets.counting import (
+    NO_TREE_HINT,
+    TERMINALS,
+    build_bracket_metric,
+    copy_tags,
+)
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters, find_parameters
 from transduce.scores.brackets.report import BracketReport, score_brackets
 from transduce.scores.score import Score
-from transduce.scores.scoring import compute_score, require_language, require_parallel
+from transduce.scores.scoring import (
+    SAMPLES,
+    SEED,
+    Comparison,
+    compare_outputs,
+    compute_score,
+    require_language,
+    require_parallel,
+)
 from transduce.scores.spans import ACCURACY, SpanReport, build_span_metric, score_spans
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, check_lines, read_path, read_text, require_lines

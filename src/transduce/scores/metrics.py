@@ -3,24 +3,21 @@
 from collections.abc import Callable, Mapping, Sized
 from functools import partial
 
-from transduce.scores.brackets.metric import build_bracket_metric
+from transduce.scores.brackets.counting import build_bracket_metric
 from transduce.scores.brackets.parameters import COLLINS
-from transduce.scores.metric import CountScorer, Figures, Metric, Texts, pass_texts
 from transduce.scores.paper_bleu import tokenise_both_sides, tokenise_output
 from transduce.scores.sacrebleu_scorers import (
     MULTI_BLEU,
     SacreBleuScorer,
-    build_bleu,
-    build_chrf,
-    build_ter,
+    build_bleu_scorer,
     change_lines,
-    extract_bleu_counts,
     extract_ter_counts,
     lowercase_ascii,
     protect_other_blanks,
     require_lines_short_enough_for_ter,
     require_mecab,
 )
+from transduce.scores.score import CountScorer, Figures, Metric, Texts, pass_texts
 from transduce.scores.spans import ACCURACY, build_span_metric
 from transduce.version import __version__
 
@@ -37,9 +34,8 @@ def build_bleu_metric(name: str, description: str, *, lowercase: bool = False) -
     """Build sacreBLEU's BLEU of plain text as a metric, with variants for languages in WORDS."""
 
     def build(words: str, variants: Mapping[str, Metric]) -> Metric:
-        scorer = partial(build_bleu, words, lowercase=lowercase)
-        count = SacreBleuScorer(scorer, extract_bleu_counts)
-        return Metric(name, description, count, variants=variants)
+        scorer = build_bleu_scorer(words, lowercase=lowercase)
+        return Metric(name, description, scorer, variants=variants)
 
     return build("13a", {language: build(words, {}) for language, words in WORDS.items()})
 
@@ -49,7 +45,7 @@ def build_mecab_metric(language: str, variants: Mapping[str, Metric]) -> Metric:
     return Metric(
         "BLEU",
         "Japanese or Korean words as MeCab cuts them; needs sacrebleu[ja] or sacrebleu[ko]",
-        SacreBleuScorer(partial(build_bleu, f"{language}-mecab"), extract_bleu_counts),
+        build_bleu_scorer(f"{language}-mecab"),
         partial(require_mecab, language=language),
         language,
         variants=variants,
@@ -63,8 +59,8 @@ def build_ter_metric(description: str, *, refuses_long_lines: bool) -> Metric:
     """
 
     def build(split: Callable[[str], Sized], variants: Mapping[str, Metric]) -> Metric:
-        builder = build_ter if variants else partial(build_ter, of_characters=True)
-        scorer = SacreBleuScorer(builder, extract_ter_counts)
+        of_characters = {} if variants else {"normalized": True, "asian_support": True}
+        scorer = SacreBleuScorer("TER", of_characters, extract_ter_counts)
         limit = partial(require_lines_short_enough_for_ter, split=split)
         return Metric(
             "TER",
@@ -112,7 +108,7 @@ METRICS = {
         tokenise_both_sides,
         "de",
     ),
-    "chrf": Metric("chrF", "characters instead of words", SacreBleuScorer(build_chrf)),
+    "chrf": Metric("chrF", "characters instead of words", SacreBleuScorer("CHRF")),
     "ter": build_ter_metric("edits per reference word; lower is better", refuses_long_lines=True),
     "ter-any-length": build_ter_metric(
         "as ter, but also for lines of more than about 2,000 words; may take gigabytes and hours",

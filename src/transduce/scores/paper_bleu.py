@@ -15,8 +15,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from transduce.errors import InputError
-from transduce.scores.metric import Texts
 from transduce.scores.sacrebleu_scorers import protect_other_blanks
+from transduce.scores.score import Texts
 from transduce.scores.test_sets import (
     FRENCH_2014,
     GERMAN_2013,

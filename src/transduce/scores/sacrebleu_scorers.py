@@ -5,20 +5,18 @@ splits at ASCII whitespace only, and its option `-lc` lower-cases A to Z only. C
 before sacreBLEU counts removes both differences.
 """
 
-from collections.abc import Callable, Iterable, Sized
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sized
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.allowance import LINE_BYTES, require_affordable
 from transduce.errors import InputError
-from transduce.scores.metric import Counts, Preprocess, Result, Texts
+from transduce.scores.score import Counts, Preprocess, Result, Texts
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics.bleu import BLEU, BLEUScore
-    from sacrebleu.metrics.chrf import CHRF
-    from sacrebleu.metrics.ter import TER, TERScore
+    from sacrebleu.metrics.bleu import BLEUScore
+    from sacrebleu.metrics.ter import TERScore
 
 MECAB = {"ja": "MeCab", "ko": "mecab_ko"}  # language -> module
 BLEU_COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
@@ -43,8 +41,15 @@ TER_HINT = "--metric bleu --metric chrf leave TER out; --metric ter-any-length t
 class SacreBleuScorer:
     """A scorer that builds one of sacreBLEU's metrics anew for each score."""
 
-    build: "Callable[[], BLEU | CHRF | TER]"
+    kind: str  # "BLEU", "CHRF" or "TER"
+    options: Mapping[str, str | bool] = field(default_factory=dict)  # of sacreBLEU's class
     extract_details: Callable[[Any], dict[str, Any]] = lambda _: {}  # from sacreBLEU's score
+
+    def build(self) -> Any:  # noqa: ANN401 - a BLEU, CHRF or TER of sacreBLEU
+        """Build sacreBLEU's metric."""
+        from sacrebleu import metrics
+
+        return getattr(metrics, self.kind)(**self.options)
 
     def score(self, texts: Texts) -> Result:
         """Score an output, the first of `texts`, against its references."""
@@ -60,17 +65,13 @@ class SacreBleuScorer:
 
     def score_sums(self, sums: Iterable[Any]) -> float:
         """Return the score of lines whose counts sum to `sums`."""
-        metric: Any = self.build()
-        return float(metric._compute_score_from_stats(sums).score)  # noqa: SLF001
+        return float(self.build()._compute_score_from_stats(sums).score)  # noqa: SLF001
 
 
-def build_bleu(
-    tokenize: str = "13a", *, lowercase: bool = False, smooth_method: str = "exp"
-) -> "BLEU":
-    """Build sacreBLEU's BLEU, without its warning about tokenised text."""
-    from sacrebleu.metrics.bleu import BLEU
-
-    return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth_method, force=True)
+def build_bleu_scorer(tokenize: str, *, lowercase: bool = False) -> SacreBleuScorer:
+    """Build a scorer of BLEU, without sacreBLEU's warning about tokenised text."""
+    options: dict[str, str | bool] = {"tokenize": tokenize, "lowercase": lowercase, "force": True}
+    return SacreBleuScorer("BLEU", options, extract_bleu_counts)
 
 
 def require_mecab(texts: Texts, *, language: str) -> tuple[Texts, str]:
@@ -110,7 +111,8 @@ def format_multi_bleu(score: "BLEUScore") -> str:
 
 # Words between spaces, no smoothing.
 MULTI_BLEU = SacreBleuScorer(
-    partial(build_bleu, "none", smooth_method="none"),
+    "BLEU",
+    {"tokenize": "none", "smooth_method": "none", "force": True},
     lambda found: extract_bleu_counts(found) | {"multi_bleu": format_multi_bleu(found)},
 )
 
@@ -130,30 +132,13 @@ def lowercase_ascii(line: str) -> str:
     return line.translate(LETTERS).translate(LOWER)
 
 
-def build_chrf() -> "CHRF":
-    """Build sacreBLEU's chrF2: the F-score of character n-grams up to 6, with beta 2."""
-    from sacrebleu.metrics.chrf import CHRF
-
-    return CHRF()
-
-
-def build_ter(*, of_characters: bool = False) -> "TER":
-    """Build sacreBLEU's TER, which ignores case: word edits and shifts per reference word.
-
-    With `of_characters` each Chinese or Japanese character counts as a word.
-    """
-    from sacrebleu.metrics.ter import TER
-
-    return TER(normalized=of_characters, asian_support=of_characters)
-
-
 def extract_ter_counts(result: "TERScore") -> dict[str, Any]:
     """Return the numbers of edits and of reference words that a TER score is computed from."""
     return {"num_edits": result.num_edits, "ref_length": result.ref_length}
 
 
 def require_lines_short_enough_for_ter(
-    texts: Texts, split: Callable[[str], Sized] = str.split
+    texts: Texts, split: Callable[[str], Sized]
 ) -> tuple[Texts, str]:
     """Return the texts and ""; raise InputError for a line whose TER may need over 256 MB.
 
@@ -164,14 +149,10 @@ def require_lines_short_enough_for_ter(
     for reference in references:
         pairs = zip(output or reference, reference, strict=True)
         for number, (ours, theirs) in enumerate(pairs, start=1):
-            require_short_pair(len(split(ours)), len(split(theirs)), number)
+            words = len(split(ours)), len(split(theirs))
+            fact = "sacreBLEU's TER of {:,} words against {:,}".format(*words)
+            require_affordable(fact, estimate_ter_bytes(*words), LINE_BYTES, TER_HINT, number)
     return texts, ""
-
-
-def require_short_pair(ours: int, theirs: int, line: int) -> None:
-    """Raise InputError if TER may need too much memory for a line with these numbers of words."""
-    fact = f"sacreBLEU's TER of {ours:,} words against {theirs:,}"
-    require_affordable(fact, estimate_ter_bytes(ours, theirs), LINE_BYTES, TER_HINT, line)
 
 
 def estimate_ter_seconds(words: int) -> float:

@@ -17,11 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
-from types import MappingProxyType
 from typing import Any, final
 
 from transduce.errors import InputError, suggest_names
-from transduce.scores.metric import CountScorer, Figures, Metric, Texts, percentage
+from transduce.scores.score import CountScorer, Figures, Metric, Texts, percentage
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
 from transduce.version import __version__
 
@@ -294,14 +293,12 @@ def find_runs(labels: Labels) -> Iterator[Span]:
         position += length
 
 
-SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = MappingProxyType(
-    {
-        "bio": find_spans_leniently,
-        "bio-strict": find_spans_strictly,
-        "iob1": find_spans_leniently,
-        "raw": find_runs,
-    }
-)
+SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = {
+    "bio": find_spans_leniently,
+    "bio-strict": find_spans_strictly,
+    "iob1": find_spans_leniently,
+    "raw": find_runs,
+}
 
 
 def split_label(label: str) -> tuple[str, str]:

@@ -9,8 +9,8 @@ import safetensors.numpy
 from tests.inference.random_models import random_translator
 
 from transduce.errors import InputError
+from transduce.view.attention.attend import record_attention
 from transduce.view.attention.record import save_record
-from transduce.view.attention.recorder import record_attention
 
 
 @pytest.fixture(scope="module")

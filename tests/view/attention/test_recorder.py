@@ -16,7 +16,7 @@ from transduce.paper.model import build_transformer
 from transduce.paper.search import beam_search
 from transduce.settings.alignment import AlignmentHeads
 from transduce.text.clean import normalise
-from transduce.view.attention.recorder import record_attention
+from transduce.view.attention.attend import record_attention
 from transduce.vocabulary import BEGIN
 
 TEXT = "the dog sees a cat."

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transduce.view.attention.record import Word
-from transduce.view.attention.words import is_punctuation, join_words, read_sequence
+from transduce.view.attention.record import Word, is_punctuation, join_words, read_sequence
 from transduce.vocabulary import END
 from transduce.vocabulary.learn import learn_closed_list, learn_vocabulary
 

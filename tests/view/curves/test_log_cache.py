@@ -12,7 +12,7 @@ from tests.view.curves.logs import update, validation, write_log
 
 from transduce.errors import FolderError
 from transduce.training.journal import LOG
-from transduce.view.curves import log_lines, read_log
+from transduce.view.curves import read_log
 from transduce.view.curves.read_log import Updates, parse_lines, read_run_log, resolve_resumes
 from transduce.view.curves.server import FollowedLog
 
@@ -212,8 +212,8 @@ def test_short_logs_are_not_cached(run, cache, monkeypatch):
 
 
 def test_a_log_with_lines_that_were_passed_over_is_not_cached(run, cache, monkeypatch):
-    monkeypatch.setattr(log_lines, "BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr(log_lines, "MAX_LINE_BYTES", 1 << 12)
+    monkeypatch.setattr(read_log, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(read_log, "MAX_LINE_BYTES", 1 << 12)
     check(write_log(run, [], [b"[" + b"0," * 30_000]))
     os.truncate(run / LOG, 1 << 40)
     check(run)

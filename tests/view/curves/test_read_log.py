@@ -15,7 +15,7 @@ from tests.view.curves.logs import read_updates, update, validation, write_log
 
 from transduce.errors import FolderError, InputError
 from transduce.training.journal import LOG
-from transduce.view.curves import log_lines, read_log
+from transduce.view.curves import read_log
 from transduce.view.curves.read_log import (
     Updates,
     join_parts,
@@ -193,7 +193,7 @@ def test_a_line_that_a_crash_cut_is_counted_and_not_part_of_the_size(tmp_path):
 def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch, block):
     run = write_log(tmp_path, draw_run([5, -2, 4, 3, -1, 5]), [b"cut"])
     expected = read_run_log(run)
-    monkeypatch.setattr(log_lines, "BLOCK_BYTES", block)
+    monkeypatch.setattr(read_log, "BLOCK_BYTES", block)
     found = read_run_log(run)
     assert [column(found, f.name) for f in fields(Updates)] == [
         column(expected, f.name) for f in fields(Updates)
@@ -218,13 +218,13 @@ def test_a_log_read_in_two_parts_is_the_log(tmp_path):
 
 
 def test_an_endless_line_is_one_line_that_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(log_lines, "BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr(log_lines, "MAX_LINE_BYTES", 1 << 12)
+    monkeypatch.setattr(read_log, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(read_log, "MAX_LINE_BYTES", 1 << 12)
     run = write_log(tmp_path, [update(1)], [b"[" + b"0," * 30_000])
     log = read_run_log(write_log(run, [update(2)]))
     assert (steps(log), log.unreadable) == ([1, 2], 1)
     with (run / LOG).open("rb") as stream:
-        blocks = list(log_lines.read_line_blocks(stream))
+        blocks = list(read_log.read_line_blocks(stream))
     assert max(len(block.lines) for block in blocks) < 1 << 14, "it is never in memory at once"
     assert blocks[-1].end == (run / LOG).stat().st_size
 

@@ -12,7 +12,7 @@ from transduce.errors import InputError
 from transduce.recipes import by_name
 from transduce.settings import Architecture
 from transduce.view.drawings.axes import Axis
-from transduce.view.drawings.positions import mix_colour
+from transduce.view.drawings.formulas import mix_colour
 
 SPACE = "{http://www.w3.org/2000/svg}"
 SHADES = {mix_colour(shade): shade / 8 for shade in range(-8, 9)}

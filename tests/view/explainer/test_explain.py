@@ -112,8 +112,9 @@ def test_the_numbers_by_which_a_page_checks_itself_have_at_most_20_kilobytes():
 
 def test_a_small_model_checks_itself_by_all_its_intermediates(translator):
     stored = store_weights(translator.models[0].named_weights(), "float32")
-    example = compute_example(translator, stored, TEXT)
-    rows = trace_model(build_stored_model(translator, stored), example.source, example.output)
+    model = build_stored_model(translator, stored)
+    example = compute_example(translator, model, TEXT)
+    rows = trace_model(model, example.source, example.output)
     assert example.numbers.keys() == {name for name in rows if ".scores." not in name}
     assert {len(values) for values in example.numbers.values()} <= {3, 4}
 

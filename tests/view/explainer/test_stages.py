@@ -14,7 +14,7 @@ import transduce
 from transduce.checkpoint.checkpoints import Snapshot, list_snapshots
 from transduce.inference.load import load
 from transduce.view.explainer.explain import explain
-from transduce.view.explainer.stage import (
+from transduce.view.explainer.weights import (
     choose_milestones,
     load_trained_stage,
     read_loss_curve,
@@ -159,7 +159,7 @@ def test_the_tour_of_a_run_shows_its_first_stage_and_then_goes_on_with_the_train
 
 def test_the_untrained_stage_is_the_model_before_its_first_update(trained_run):
     from transduce.paper.model import build_transformer
-    from transduce.view.explainer.stage import build_untrained_stage
+    from transduce.view.explainer.weights import build_untrained_stage
 
     translator = load(trained_run)
     sizes, count = translator.recipe.architecture, len(translator.task.source)

@@ -1,4 +1,4 @@
-"""Count a layer's operations, the longest chain of dependent ones, and the peak memory of a call.
+"""Measure one layer: operations, their longest chain, peak memory, and the maximum path length.
 
 Every operation of torch is intercepted as it is dispatched. A multiply-add counts as two
 operations. Matrix products and the products with a separable convolution's kernels are counted. As
@@ -10,20 +10,31 @@ tensors are, so that a chain of O(1) does not grow with the sentence. Views are 
 
 The peak memory is the most bytes of tensors alive at once. It includes tensors kept for the
 backward pass, but not the temporary memory of an operation while the operation runs.
+
+If a layer computes all positions at once, the path length between two positions is the smallest
+number of layers after which every output depends on every input (in a decoder: on every input up to
+its position). Gradients show it. In a recurrent layer, it is the number of states through which the
+gradient of the last output flows back to the first input, the states of the first and the last
+position included.
 """
 
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, UntypedStorage
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer
+from transduce.mixing.layers import RecurrentLayer
+from transduce.paper.model import initialise
+from transduce.reproduce.layer_costs.kinds import LayerKind
+from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer, build_layer
+from transduce.settings import Architecture
 
 
 @torch.no_grad()
@@ -50,7 +61,7 @@ def count_addcmul_operations(*_shapes: Any, out_shape: tuple[int, ...], **_: Any
 @torch.no_grad()
 def measure_longest_chain(run: Callable[[Tensor], Tensor], x: Tensor) -> int:
     """Return the number of operations in the longest chain of dependent operations of run(x)."""
-    with ChainRecorder() as chains:
+    with OperationRecorder() as chains:
         last = run(x)
     return chains.depth[last.untyped_storage().data_ptr()]
 
@@ -61,39 +72,22 @@ def measure_peak_bytes(run: Callable[[], object]) -> int:
     The first call allocates tensors that persist, such as gradients.
     """
     run()
-    with PeakMemoryRecorder() as memory:
+    with OperationRecorder() as memory:
         run()
     return memory.peak
 
 
 @final
-class ChainRecorder(TorchDispatchMode):
-    """A torch mode that records for each tensor the longest chain of operations leading to it."""
+class OperationRecorder(TorchDispatchMode):
+    """A torch mode that records each tensor's longest chain of operations, and memory.
+
+    `depth` has the length of the chain that leads to a tensor, by the tensor's address; `peak` is
+    the most bytes of new tensors alive at once.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.depth: dict[int, int] = {}
-
-    def __torch_dispatch__(
-        self,
-        operation: Any,  # noqa: ANN401 - as torch calls it
-        _types: Any,  # noqa: ANN401
-        arguments: tuple[Any, ...] = (),
-        named: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        before = (self.depth.get(address, 0) for address in list_storages(arguments, named))
-        step = max(before, default=0) + (0 if operation.is_view else 1)
-        made = operation(*arguments, **(named or {}))
-        self.depth |= dict.fromkeys(list_storages(made), step)
-        return made
-
-
-@final
-class PeakMemoryRecorder(TorchDispatchMode):
-    """A torch mode that records the bytes of all new tensors that are alive, and their maximum."""
-
-    def __init__(self) -> None:
-        super().__init__()
         self.live_bytes: dict[int, int] = {}
         self.peak = 0
 
@@ -104,9 +98,13 @@ class PeakMemoryRecorder(TorchDispatchMode):
         arguments: tuple[Any, ...] = (),
         named: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
-        known = {*list_storages(arguments, named), *self.live_bytes}
+        given = list_storages(arguments, named)
+        before = max((self.depth.get(address, 0) for address in given), default=0)
+        known = {*given, *self.live_bytes}
+        del given  # else its storages would live during the operation
         made = operation(*arguments, **(named or {}))
         for address, storage in list_storages(made).items():
+            self.depth[address] = before + (0 if operation.is_view else 1)
             if address not in known:
                 self.live_bytes[address] = storage.nbytes()
                 weakref.finalize(storage, self.live_bytes.pop, address, None)
@@ -118,3 +116,64 @@ def list_storages(*values: Any) -> dict[int, UntypedStorage]:  # noqa: ANN401 - 
     """Return by address the storages of all tensors in nested values; a view has its tensor's."""
     tensors = (one for one in tree_leaves(values) if isinstance(one, Tensor))
     return {one.untyped_storage().data_ptr(): one.untyped_storage() for one in tensors}
+
+
+WIDE = 16  # the width d of the layers; path lengths do not depend on it
+
+
+def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
+    """Measure the maximum path length between n positions of an encoder (decoder if `causal`)."""
+    if kind.mixing == "recurrent":
+        return count_states_passed(n, sizes)
+
+    def reaches(layers: int) -> bool:
+        stack = [
+            build_layer(kind, n, sizes, index, dtype=EXACT, causal=causal)
+            for index in range(layers)
+        ]
+        return has_full_dependence(stack, causal=causal)
+
+    return find_smallest_sufficient(reaches, most=n)
+
+
+def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
+    """Return the smallest number from 1 to `most` for which `enough` is true, by bisection."""
+    low, high = 0, 1
+    while not enough(high):
+        assert high < most, "every layer reaches the next position at least"
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
+    """Return whether every output depends on every input (if `causal`, on inputs up to it)."""
+    x = stack[0].random_sentence(EXACT)
+    y: Float[Tensor, "n d"] = x
+    for layer in stack:
+        y = layer(y)
+    last = len(y) - 1
+    positions = [last, *range(last)]  # the last has the longest path
+    for i in positions:
+        (gradient,) = torch.autograd.grad(y[i].sum(), x, retain_graph=True)
+        if not gradient[: i + 1 if causal else None].ne(0).any(dim=1).all():
+            return False
+    return True
+
+
+def count_states_passed(n: int, sizes: Architecture) -> int:
+    """Return how many states an LSTM's gradient passes from output n back to input 1, ends too."""
+    layer = RecurrentLayer(sizes.d_model, causal=True).to(EXACT)
+    initialise(layer, torch.Generator().manual_seed(0))
+    x = torch.randn(n, 1, sizes.d_model, dtype=EXACT).requires_grad_()
+    state, states = None, []
+    for vector in x[:-1]:
+        _, state = layer.lstm(vector, state)
+        states += state
+    last, _ = layer.lstm(x[-1], state)
+    x_gradient, *gradients = torch.autograd.grad(last.sum(), [x, *states])
+    assert x_gradient[0].any(), "the last output depends on the first input"
+    passed = [h.any() or c.any() for h, c in zip(gradients[::2], gradients[1::2], strict=True)]
+    return sum(map(bool, passed)) + 1

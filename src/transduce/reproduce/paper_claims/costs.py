@@ -4,8 +4,8 @@ Nothing is trained. Each function measures from one seed and returns its values 
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -13,10 +13,14 @@ from torch import Tensor
 from transduce.paper.model import Compatibility
 from transduce.paper.operations import FULL_ATTENTION, build_padded_attention, compare
 from transduce.reproduce.layer_costs.kinds import KINDS, LayerKind
-from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer, build_layer, build_sizes
+from transduce.reproduce.layer_costs.layer import EXACT, build_layer, build_sizes
 from transduce.reproduce.layer_costs.measure import measure_seconds
-from transduce.reproduce.layer_costs.paths import WIDE, measure_path_length
-from transduce.reproduce.layer_costs.trace import count_operations, measure_peak_bytes
+from transduce.reproduce.layer_costs.trace import (
+    WIDE,
+    count_operations,
+    measure_path_length,
+    measure_peak_bytes,
+)
 from transduce.settings import Architecture
 
 Runs = Mapping[str, Path]
@@ -24,9 +28,10 @@ ROUNDS = 15  # how often each call is timed; the shortest time counts, because i
 SIZES = ((64, 64), (256, 64), (512, 64), (256, 16), (256, 256))  # n and d_k of a head
 WIDTHS = (16, 64, 256)  # d_k of products
 PAIRS, KEYS = 100_000, 64
-KIND: Mapping[str, LayerKind] = MappingProxyType({kind.name: kind for kind in KINDS})
+KIND: Mapping[str, LayerKind] = {kind.name: kind for kind in KINDS}
 FULL, RESTRICTED = KIND["self-attention"], KIND["self-attention (restricted)"]
 CONVOLUTION, SEPARABLE = KIND["convolutional, contiguous"], KIND["separable convolutional"]
+build_exact = partial(build_layer, dtype=EXACT)  # in float64, torch counts all operations
 
 
 def measure_cost(name: str, update: Callable[[], None]) -> dict[str, float]:
@@ -86,11 +91,6 @@ def compare_heads(seed: int, _runs: Runs) -> dict[str, float]:
         found |= measure_cost(f"{heads}", layer.build_update())
         found[f"{heads} operations"] = float(sum(count_operations(build_exact(FULL, 128, sizes))))
     return found
-
-
-def build_exact(kind: LayerKind, n: int, sizes: Architecture) -> MeasuredLayer:
-    """Build a layer in float64, for which torch counts all operations."""
-    return build_layer(kind, n, sizes, dtype=EXACT)
 
 
 def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:

@@ -23,28 +23,22 @@ from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
 from transduce.reproduce.job import ROWS as FOLDER
 from transduce.reproduce.job import JobSelection, plan_jobs
-from transduce.reproduce.paper_claims.catalogue import CLAIMS
-from transduce.reproduce.paper_claims.claim import PaperClaim, compute_interval
+from transduce.reproduce.paper_claims.catalogue import CLAIMS, PaperClaim, compute_interval
 from transduce.reproduce.paper_claims.trained import ROWS, SCALE
 from transduce.reproduce.report import Report, require_table_folder
-from transduce.reproduce.request import TableCallbacks, TableRequest
 from transduce.reproduce.result import LIMIT, RESULT
-from transduce.reproduce.rows import train_rows
+from transduce.reproduce.rows import TableCallbacks, TableRequest, train_rows
 from transduce.settings.fields import require
 
 VALUES = "values.json"
 HEAD = ("measured", "supports the claim", "here", "95 %", "verdict")
-CELLS = ("{finding}", "{expected}", "{mean:.3g}", "{verdict}")
 Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: a file's contents
 
 
 def measure_claims(
     output: Path, names: Sequence[str], seeds: Sequence[int], callbacks: TableCallbacks
 ) -> Report:
-    """Measure the named claims, or all if `names` is empty; write the report and return it.
-
-    What is measured already is kept. The errors of rows that failed are in the report's `errors`.
-    """
+    """Measure the named claims, or all if `names` is empty, as `claims` does; return the report."""
     for name in names:
         if name not in CLAIMS:
             raise InputError(f"there is no claim {name!r}", suggest_names(name, CLAIMS))
@@ -163,8 +157,15 @@ def build_report(measured: Measured) -> Report:
 
 def list_cells(record: Mapping[str, Any]) -> list[str]:
     """Return the cells of a finding's row; no interval where all seeds give one number."""
-    interval = "{low:.3g} to {high:.3g}" if record["low"] < record["high"] else ""
-    return [cell.format(**record) for cell in (*CELLS[:-1], interval, CELLS[-1])]
+    interval = f"{record['low']:.3g} to {record['high']:.3g}"
+    shown = interval if record["low"] < record["high"] else ""
+    return [
+        record["finding"],
+        record["expected"],
+        f"{record['mean']:.3g}",
+        shown,
+        record["verdict"],
+    ]
 
 
 def build_records(claim: PaperClaim, found: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:

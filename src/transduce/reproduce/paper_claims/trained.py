@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from transduce.inference.load import load
 from transduce.inference.pairs import TOKENS, encode_pairs, number_pairs, target_log_probs
@@ -43,24 +42,22 @@ BASE = Recipe(
     search=Search(beam=1),
     because="a claim wants three seeds of every row within the hour",
 )
-CHANGES: Mapping[str, Mapping[str, Value]] = MappingProxyType(
-    {
-        "base": {},
-        "scaled-dk64": {"d_k": 64},
-        "scaled-dk256": {"d_k": 256},
-        "dot-dk16": {"compatibility": "dot"},
-        "dot-dk64": {"d_k": 64, "compatibility": "dot"},
-        "dot-dk256": {"d_k": 256, "compatibility": "dot"},
-        "scaled-dk4": {"d_k": 4},
-        "additive-dk4": {"d_k": 4, "compatibility": "additive"},
-        "bilinear-dk4": {"d_k": 4, "compatibility": "bilinear"},
-        "additive-dk16": {"compatibility": "additive"},
-        "additive-dk64": {"d_k": 64, "compatibility": "additive"},
-        "learned": {"positions": "learned"},
-        "deep": {"layers": 6},
-        "deep-glorot": {"layers": 6, "initialisation": "glorot"},
-    }
-)
+CHANGES: Mapping[str, Mapping[str, Value]] = {
+    "base": {},
+    "scaled-dk64": {"d_k": 64},
+    "scaled-dk256": {"d_k": 256},
+    "dot-dk16": {"compatibility": "dot"},
+    "dot-dk64": {"d_k": 64, "compatibility": "dot"},
+    "dot-dk256": {"d_k": 256, "compatibility": "dot"},
+    "scaled-dk4": {"d_k": 4},
+    "additive-dk4": {"d_k": 4, "compatibility": "additive"},
+    "bilinear-dk4": {"d_k": 4, "compatibility": "bilinear"},
+    "additive-dk16": {"compatibility": "additive"},
+    "additive-dk64": {"d_k": 64, "compatibility": "additive"},
+    "learned": {"positions": "learned"},
+    "deep": {"layers": 6},
+    "deep-glorot": {"layers": 6, "initialisation": "glorot"},
+}
 
 
 def build_claim_recipe(name: str, changes: Mapping[str, Value]) -> Recipe:
@@ -69,9 +66,9 @@ def build_claim_recipe(name: str, changes: Mapping[str, Value]) -> Recipe:
     return with_changes(recipe, {f"architecture.{path}": value for path, value in changes.items()})
 
 
-ROWS: Mapping[str, Recipe] = MappingProxyType(
-    {name: build_claim_recipe(name, changes) for name, changes in CHANGES.items()}
-)
+ROWS: Mapping[str, Recipe] = {
+    name: build_claim_recipe(name, changes) for name, changes in CHANGES.items()
+}
 
 
 def measure_nats(_seed: int, runs: Mapping[str, Path]) -> dict[str, float]:

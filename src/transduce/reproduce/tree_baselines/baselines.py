@@ -4,11 +4,10 @@ Three parse by rule: a flat tree, a right-branching tree, and noun phrases found
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
-from types import MappingProxyType
 
-from transduce.reproduce.tree_baselines.grammar import learn_grammar
-from transduce.reproduce.tree_baselines.parser import parse_by_grammar
+from transduce.reproduce.tree_baselines.grammar import learn_grammar, parse_by_grammar
 from transduce.text.tags import TaggedSentence
 from transduce.text.trees.tree import Constituent, Tree
 
@@ -49,18 +48,10 @@ def build_tree(sentence: TaggedSentence, inner: Sequence[Constituent]) -> Tree:
     return Tree(sentence.tokens, sentence.labels, labels, starts, ends)
 
 
-def build_grammar_parser(trees: Iterable[Tree]) -> Parser:
-    """Learn a probabilistic grammar from trees; return the function that parses with it."""
-    grammar = learn_grammar(trees)
-    return lambda sentence: parse_by_grammar(sentence, grammar)
-
-
 # functions from cleaned training trees to a parser; only the grammar reads the trees
-BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = MappingProxyType(
-    {
-        "baseline-flat": lambda _: lambda sentence: build_tree(sentence, []),
-        "baseline-right-branching": lambda _: build_right_branching_tree,
-        "baseline-noun-chunks": lambda _: build_noun_chunk_tree,
-        "baseline-pcfg": build_grammar_parser,
-    }
-)
+BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = {
+    "baseline-flat": lambda _: lambda sentence: build_tree(sentence, []),
+    "baseline-right-branching": lambda _: build_right_branching_tree,
+    "baseline-noun-chunks": lambda _: build_noun_chunk_tree,
+    "baseline-pcfg": lambda trees: partial(parse_by_grammar, grammar=learn_grammar(trees)),
+}

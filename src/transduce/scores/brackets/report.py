@@ -17,7 +17,7 @@ from transduce.scores.brackets.counting import (
     read_bracket_line,
 )
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters
-from transduce.scores.metric import percentage
+from transduce.scores.score import percentage
 
 UNLABELLED_ROOT = re.compile(r"\s*\(\s*\(")
 HEAD = (

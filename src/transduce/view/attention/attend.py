@@ -1,25 +1,62 @@
-"""`transduce.attend`: what a model attends to, for a notebook, a page, a folder or a figure."""
+"""`transduce.attend`: what a model attends to, for a notebook, a page, a folder or a figure.
 
-from collections.abc import Sequence
+The attention weights are those of a source and an output, the model's own or a given one.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import final
 
-from transduce.allowance import PICTURE_BYTES
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transduce.allowance import PICTURE_BYTES, require_affordable, require_short_line
+from transduce.checkpoint.weights import require_finite_numbers
 from transduce.durable.files import write_atomically
 from transduce.durable.folder import resolve_output
 from transduce.errors import InputError, short_repr, suggest_names
+from transduce.inference.attention_weights import capture_attention
+from transduce.inference.lines import Pair
 from transduce.inference.load import load
-from transduce.inference.translator import Translator
+from transduce.inference.outputs import combine_models, fit_batch_size
+from transduce.inference.pairs import require_matches
+from transduce.inference.translator import PART_BITS, Translator
+from transduce.packed import Packed
+from transduce.paper.model import Transformer
+from transduce.search.constraints import with_constraints
+from transduce.search.trace import LiveHypothesis, trace_beam_search
+from transduce.settings import Architecture, Data
+from transduce.settings.fields import require
+from transduce.tasks import constrain_source, find_task_kind
+from transduce.tasks.text import TextToText
 from transduce.text.arguments import require_count, require_string
 from transduce.view.attention.figures import FIGURES, LAYER, draw_paper_figure
 from transduce.view.attention.page import build_attention_page
-from transduce.view.attention.record import AttentionView, save_record
-from transduce.view.attention.recorder import record_attention
+from transduce.view.attention.record import (
+    AttentionView,
+    BeamHypothesis,
+    ModelName,
+    NextPiece,
+    OutputStep,
+    read_sequence,
+    readable_piece,
+    save_record,
+)
 from transduce.view.page.document import embed_page
+from transduce.vocabulary import BEGIN, END, Vocabulary
 
 FRAME_HEIGHT = 640  # pixels of the page in a notebook
+LINE_KEY = 1 << PART_BITS  # the random key of line 1, so that samples equal those of `translate`
+ALTERNATIVES = 5  # the most probable next pieces that are recorded for each step
+SLICE = 256  # number of positions whose probabilities are computed at once
+Beam = Sequence[LiveHypothesis]
+WEIGHT_BYTES = 12  # to capture a weight, stack it and write it into a page
+HYPOTHESIS_BYTES = 2_000  # for a live hypothesis and its possible next pieces
 
 
 @final
@@ -93,3 +130,197 @@ def attend(
         require_string("target", target)
     translator = model if isinstance(model, Translator) else load(model)
     return Attention(record_attention(translator, text, target, most))
+
+
+# --- Recording ------------------------------------------------------------------------------------
+
+# L layers · H heads · Q query positions · K key positions · T pieces of the output · V symbols
+
+
+def record_attention(
+    translator: Translator, source: str, target: str | None = None, most: int = PICTURE_BYTES
+) -> AttentionView:
+    """Return all attention weights for a source text and an output, from one forward pass.
+
+    Raises InputError before the pass if the weights may need more than `most` bytes.
+
+    The output is `target`, or else the translator's own, with the beam at each step of the
+    search. Unlike in translation, a long text is not split.
+    """
+    if len(translator.models) > 1:
+        fact = f"attention is shown for one model, and this is {len(translator.models)}"
+        raise InputError(fact, "load one model of the ensemble")
+    require_short_line(source)
+    text = translator.task.normalise(source)
+    require(bool(text), "the text is empty: it has no attention weights", "give it some words")
+    (ids,) = translator.task.encode_sources([text])
+    sizes, data = translator.models[0].sizes, translator.recipe.data
+    require_positions("source", ids, sizes)
+    require_picture_fits(len(ids), 0, translator, most)
+    beams: Sequence[Beam] = ()
+    if target is None:
+        output, beams = search_output(translator, text, ids)
+    else:
+        output = encode_output(translator, source, target)
+    require_positions("output", output, sizes)
+    require_picture_fits(len(ids), len(output), translator, most)
+    ((view, states),) = build_views(translator, [ids], [output])
+    require_finite_numbers(states, "this text")
+    vocabulary = translator.task.target
+    steps = rank_next_pieces(translator.models[0], states, output, vocabulary)
+    if beams:
+        both = zip(steps, describe_beams(beams, output, vocabulary), strict=False)
+        steps = [replace(step, beam=beam) for step, beam in both]
+    notes = tuple(list_notes(ids, data, sizes))
+    return replace(view, steps=tuple(steps), is_given=target is not None, notes=notes)
+
+
+def search_output(
+    translator: Translator, text: str, ids: list[int]
+) -> tuple[list[int], Sequence[Beam]]:
+    """Return a translator's output ids with END, and each step's beam (none if it samples)."""
+    search = translator.recipe.search
+    source = constrain_source(ids, translator.task, text, search)
+    if translator.sampling_settings is not None:
+        ((sample,),) = translator.decode_sources([source], [LINE_KEY], 1)
+        return [*sample.ids, END], ()
+    model, (constrained,) = with_constraints(combine_models(translator.models), [source])
+    search = fit_batch_size(translator.models, [ids], search, search.beam)
+    operations = translator.models[0].operations
+    trace = trace_beam_search(model, constrained, search, ALTERNATIVES, operations=operations)
+    return [*trace.best.ids, END], trace.steps
+
+
+def encode_output(translator: Translator, source: str, target: str) -> list[int]:
+    """Return a given output's ids; raise InputError if the model cannot write it for the source."""
+    require_matches([Pair(1, source, target)], translator.recipe.data)
+    task = translator.task
+    require_short_line(target)
+    (ids,) = task.encode_targets([task.normalise(target)])
+    if ids is None:
+        raise InputError("the target has a label that is unknown to the model", "see its card")
+    return ids
+
+
+def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> None:
+    """Raise InputError if `ids` outnumber the learned positions; the message calls them `side`."""
+    require(
+        sizes.positions != "learned" or len(ids) <= sizes.max_positions,
+        f"the {side} has {len(ids):,} pieces, and this model has {sizes.max_positions:,} learned "
+        "positions",
+        "give a shorter text",
+    )
+
+
+def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
+    """Raise InputError if a picture of so many pieces may need more than `most` bytes.
+
+    An `output` of 0 is not known yet; `source` is used in its place.
+    """
+    sizes, expected = translator.models[0].sizes, output or source
+    weights = source**2 * sizes.encoder_depth
+    weights += (source * expected + expected**2) * sizes.decoder_depth
+    beams = translator.recipe.search.beam * expected
+    needed = WEIGHT_BYTES * sizes.heads * weights + beams * (HYPOTHESIS_BYTES + 8 * expected)
+    fact = f"the picture of {source:,} pieces and {expected:,} of output"
+    more = "" if most == PICTURE_BYTES else ", or raise `most`"
+    require_affordable(fact, needed, most, f"give a shorter text, or a smaller beam{more}")
+
+
+def build_views(
+    translator: Translator, sources: Sequence[list[int]], outputs: Sequence[list[int]]
+) -> Iterator[tuple[AttentionView, Float[Tensor, "T d_model"]]]:
+    """Yield (record without steps, decoder states) for each source and its output, in one pass."""
+    (model,), task = translator.models, translator.task
+    device = model.output.weight.device
+    packed, targets = (Packed.from_sentences(side).to(device) for side in (sources, outputs))
+    record = capture_attention(model, packed, targets.shift_right(BEGIN))
+    is_tokenised = find_task_kind(translator.recipe.data).is_tokenised
+    states = record.states.split([len(ids) for ids in outputs])
+    for index, (source, ids) in enumerate(zip(sources, outputs, strict=True)):
+        view = AttentionView(
+            model=name_model(translator),
+            task=translator.recipe.data.task,
+            source=read_sequence(task.source, source, is_tokenised=is_tokenised),
+            input=read_sequence(task.target, [BEGIN, *ids[:-1]], is_tokenised=False),
+            output=read_sequence(task.target, ids, is_tokenised=False),
+            layers=number_layers(model.sizes),
+            weights={
+                kind: torch.stack([layer[index] for layer in layers]).float().cpu().numpy()
+                for kind, layers in record.weights.items()
+            },
+            steps=(),
+            is_given=True,
+            alignment=translator.aligner.find_heads() if isinstance(task, TextToText) else None,
+        )
+        yield view, states[index]
+
+
+def name_model(translator: Translator) -> ModelName:
+    """Return the name, hash and sizes of a translator's only model."""
+    sizes, hashes = translator.models[0].sizes, translator.hashes
+    layers = len(number_layers(sizes))
+    return ModelName(translator.recipe.name, hashes[0] if hashes else "", layers, sizes.heads)
+
+
+def number_layers(sizes: Architecture) -> tuple[int, ...]:
+    """Return (1, 2, …, N) for the N layers of a model's deeper stack."""
+    return tuple(range(1, max(sizes.encoder_depth, sizes.decoder_depth) + 1))
+
+
+@torch.no_grad()
+def rank_next_pieces(
+    model: Transformer,
+    states: Float[Tensor, "T d_model"],
+    output: Sequence[int],
+    vocabulary: Vocabulary,
+) -> list[OutputStep]:
+    """Return an `OutputStep` for each output piece, from the decoder's state before the piece."""
+    steps = list[OutputStep]()
+    for part in states.split(SLICE):
+        logits = model.logits(part)
+        probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=1)
+        count, nothing = min(ALTERNATIVES, len(vocabulary)), probabilities.new_zeros(len(part), 1)
+        values, ids = model.operations.highest_sums(nothing, probabilities, count)
+        for row, best, symbols in zip(probabilities, values, ids, strict=True):
+            written = output[len(steps)]
+            chosen = NextPiece(readable_piece(vocabulary, written), float(row[written]))
+            pairs = zip(symbols.tolist(), best.tolist(), strict=True)
+            ranked = tuple(NextPiece(readable_piece(vocabulary, n), p) for n, p in pairs)
+            steps.append(OutputStep(chosen, ranked))
+    return steps
+
+
+def describe_beams(
+    beams: Sequence[Beam], output: Sequence[int], vocabulary: Vocabulary
+) -> Iterator[tuple[BeamHypothesis, ...]]:
+    """Yield the hypotheses that each step starts from, with their parents' indices."""
+    for length, (before, beam) in enumerate(pairwise([(), *beams])):
+        parents = {one.ids: index for index, one in enumerate(before)}
+        chosen = tuple(output[:length])
+        yield tuple(
+            BeamHypothesis(
+                parent=parents.get(one.ids[:-1], -1),
+                piece=readable_piece(vocabulary, one.ids[-1]) if one.ids else "",
+                log_prob=one.log_prob,
+                alternatives=tuple(
+                    NextPiece(readable_piece(vocabulary, n), math.exp(p)) for n, p in one.following
+                ),
+                is_chosen=one.ids == chosen,
+            )
+            for one in beam
+        )
+
+
+def list_notes(ids: Sequence[int], data: Data, sizes: Architecture) -> Iterator[str]:
+    """Yield a note on a source longer than in training, and one on absent self-attention."""
+    if len(ids) > data.max_length:
+        yield (
+            f"The text has {len(ids):,} pieces, and the model was trained on at most "
+            f"{data.max_length:,}: in translation it would be split."
+        )
+    if sizes.mixing != "self-attention":
+        yield (
+            f"This model has no self-attention: architecture.mixing is {sizes.mixing}. Only its "
+            "attention from the output to the source is shown."
+        )

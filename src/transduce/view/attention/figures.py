@@ -10,7 +10,6 @@ import colorsys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -18,9 +17,8 @@ from jaxtyping import Float32
 
 from transduce.errors import InputError
 from transduce.text.xml import escape_xml
-from transduce.view.attention.record import AttentionView
-from transduce.view.attention.words import join_words
-from transduce.view.drawings.axes import build_svg
+from transduce.view.attention.record import AttentionView, join_words
+from transduce.view.drawings.axes import CATEGORY10, build_svg
 
 COLUMN = 15  # width in pixels; word i (from 0) has column i + 1
 HEADING, SQUARE, WORDS, LINES = 30, 20, 80, 100  # heights, from the top
@@ -30,10 +28,6 @@ TOP, BOTTOM = HEADING + SQUARE + WORDS, HEADING + SQUARE + WORDS + LINES  # y of
 LEAST = 0.0157  # 4 / 255: lines and boxes with a smaller opacity are left out, as in the paper
 FONT = "Arial, Helvetica, sans-serif"
 LETTER = 5.6  # an estimate of a letter's width in Arial 10
-CATEGORY10 = (  # the colours of heads in the paper's figures, those of d3
-    *("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd"),
-    *("#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
-)
 STRONG = 0.5  # a head with at least this weight on the key words shows Figure 3's or 4's effect
 LAYER = 5  # "layer 5 of 6" in the captions, counted from 1
 MAKING = (
@@ -66,13 +60,11 @@ class PaperFigure:
         return tuple(((head,), "") for head in heads)
 
 
-FIGURES: Mapping[int, PaperFigure] = MappingProxyType(
-    {
-        3: PaperFigure(3, MAKING, (), "making", ("more", "difficult")),
-        4: PaperFigure(4, LAW, (5, 6), "its", ("Law", "application")),
-        5: PaperFigure(5, LAW, (3, 4)),
-    }
-)
+FIGURES: Mapping[int, PaperFigure] = {
+    3: PaperFigure(3, MAKING, (), "making", ("more", "difficult")),
+    4: PaperFigure(4, LAW, (5, 6), "its", ("Law", "application")),
+    5: PaperFigure(5, LAW, (3, 4)),
+}
 
 
 def require_heads(heads: tuple[int, ...], layer: int, layers: int, count: int) -> None:
@@ -317,9 +309,7 @@ def draw_words(panel: Panel) -> Iterator[str]:
     for anchor, y in (("start", TOP - 2), ("end", BOTTOM + 2)):
         yield f'<g fill="#000000" {rim} text-anchor="{anchor}">'
         for index, word in enumerate(panel.words):
-            x = (
-                column_middle(index) + 3.5
-            )  # base line that centres the turned letters in the column
+            x = column_middle(index) + 3.5  # a base line that centres the turned letters
             fit = f' textLength="{WORDS - 4}" lengthAdjust="spacingAndGlyphs"'
             yield (
                 f'<text transform="translate({x:g} {y}) rotate(-90)"'
@@ -339,10 +329,7 @@ def head_colour(head: int) -> str:
 
 
 def lighten(colour: str) -> str:
-    """Return a lighter, less saturated colour, which marks a head that the figure does not show.
-
-    Its lightness l grows and its saturation falls, both by 0.6 (1 - l).
-    """
+    """Return a lighter, less saturated colour, which marks a head that the figure does not show."""
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
     change = 0.6 * (1 - light)

@@ -26,9 +26,9 @@ from transduce.view.attention.record import (
 from transduce.view.attention.tendencies import compute_tendencies, find_clearest_head
 from transduce.view.page.document import (
     DataBlock,
-    PageParts,
     build_page,
     json_block,
+    list_parts,
     read_texts,
     texts_block,
 )
@@ -38,17 +38,7 @@ SCRIPTS = (
     *("data", "state", "units", "colours", "bipartite", "matrix", "panels", "grid", "align"),
     *("lists", "stage", "export", "controls", "keys", "main"),
 )
-PARTS = PageParts(
-    scripts=(
-        "page/dom.js",
-        "page/language.js",
-        *(f"attention/script/{name}.js" for name in SCRIPTS),
-    ),
-    styles=("page/theme.css", "attention/attention.css"),
-    markup="attention/attention.html",
-)
-
-
+PARTS = list_parts("attention", [f"script/{name}" for name in SCRIPTS])
 FORMAT = 1  # version of header and blocks; a page's script reads no other
 Block = Float32[np.ndarray, "H Q K"]
 
@@ -209,8 +199,5 @@ def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = 
     header, weights = encode_view(view, encoding)
     texts = texts_block(read_texts("attention"))
     data = [texts, json_block("header", header), DataBlock("weights", "text/plain", weights)]
-    title, is_packed = (
-        f"Attention of {shorten_name(view.model.name)}",
-        encoding.compression != "none",
-    )
-    return build_page(title, PARTS, data, is_packed=is_packed)
+    title = f"Attention of {shorten_name(view.model.name)}"
+    return build_page(title, PARTS, data, is_packed=encoding.compression != "none")

@@ -21,8 +21,7 @@ from typing import final
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from transduce.view.attention.record import AttentionView, PieceSequence
-from transduce.view.attention.words import is_punctuation
+from transduce.view.attention.record import AttentionView, PieceSequence, is_punctuation
 from transduce.vocabulary.symbols import SPECIALS
 
 # H heads · Q query positions · K key positions · P positions of a sequence

@@ -1,10 +1,17 @@
 """`transduce.curves`: perplexity and score of runs by training step, from their logs."""
 
+import csv
+import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, final
+
+import numpy as np
+from jaxtyping import Float64
 
 from transduce.durable.files import require_file_name, write_atomically
 from transduce.durable.folder import resolve_output
@@ -12,23 +19,41 @@ from transduce.errors import InputError
 from transduce.runs.plots import encode_image
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
-from transduce.view.curves.points import (
-    RunCurve,
-    average_evenly,
-    compute_points,
-    encode_csv,
-    finite_perplexity,
-)
-from transduce.view.curves.read_log import RunLog, read_run_log
+from transduce.view.curves.read_log import RunLog, Updates, Validation, read_run_log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
 
 PICTURES = (".svg", ".png")
 FIGURES = ".csv"
 PAGE = ".html"
 KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures", PAGE: "page"}
+GROUPS = 200  # the number of groups of updates, each drawn as one point
+Value = TypeVar("Value")
+
+
+@final
+@dataclass(frozen=True)
+class CurvePoint:
+    """A run's perplexities and score after a validation, or after its last update."""
+
+    step: int
+    seconds: float  # duration of training so far
+    target_tokens: int  # number of target tokens trained on so far
+    training_perplexity: float | None  # mean perplexity of the updates since the previous point
+    perplexity: float | None  # perplexity of the development set
+    score: float | None  # score of the development set, in the metric `score_name`
+    score_name: str | None
+
+
+@final
+@dataclass(frozen=True)
+class RunCurve:
+    """The training curve of one run: a point for each validation, and one for the last update."""
+
+    name: str  # the end of the folder's path, unique among the runs
+    folder: Path
+    points: tuple[CurvePoint, ...]
 
 
 def curves(
@@ -104,9 +129,6 @@ def name_runs(runs: Sequence[Path]) -> list[str]:
     raise InputError("the same run is named twice", "name each once")
 
 
-GROUPS = 200  # the number of groups of updates, each drawn as one point
-
-
 def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
     """Return a "png" or "svg" image of the runs' perplexities, and of scores if there are any."""
     from matplotlib.figure import Figure
@@ -155,3 +177,69 @@ def read_scores(log: RunLog) -> tuple[list[int], list[float], list[str]]:
         [one.score for one in found if one.score is not None],
         [one.score_name or "score" for one in found],
     )
+
+
+# --- The figures ----------------------------------------------------------------------------------
+
+
+def compute_points(log: RunLog) -> Iterator[CurvePoint]:
+    """Yield a curve point for each validation of a run, and one for its last update."""
+    validations = {found.step: found for found in log.validations}
+    steps = log.updates.step
+    tokens = np.nancumsum(log.updates.target_tokens)
+    for begin, last in pairwise([-1, *find_ends(steps, validations)]):
+        step = int(steps[last])
+        found = validations.get(step, Validation(step, None, None, None))
+        recent = log.updates.nats[begin + 1 : last + 1]
+        finite = recent[np.isfinite(recent)].tolist()
+        yield CurvePoint(
+            step,
+            float(log.updates.seconds[last]),
+            int(tokens[last]),
+            finite_perplexity(mean(finite)) if finite else None,
+            finite_perplexity(found.nats) if found.nats is not None else None,
+            found.score,
+            found.score_name,
+        )
+
+
+def find_ends(steps: Float64[np.ndarray, " N"], validated: Iterable[int]) -> list[int]:
+    """Return the sorted indices of the updates at validated steps, and of the last update."""
+    known = np.array(sorted(validated), dtype=float)
+    found = np.searchsorted(steps, known, side="right") - 1
+    ends = found[steps[found] == known].tolist() if len(steps) else []
+    return sorted({*ends, *range(len(steps))[-1:]})
+
+
+def encode_csv(found: Sequence[RunCurve]) -> bytes:
+    """Encode all curve points of all runs as CSV, with numbers at full precision."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("run", *(field.name for field in fields(CurvePoint))))
+    for curve in found:
+        writer.writerows((curve.name, *astuple(point)) for point in curve.points)
+    return out.getvalue().encode()
+
+
+def finite_perplexity(nats: float) -> float:
+    """Return the perplexity e^nats, capped at e^600 so that an axis of powers can hold it."""
+    return math.exp(min(600.0, nats))
+
+
+def mean(values: Sequence[float] | Sequence[int]) -> float:
+    """Return the arithmetic mean of numbers."""
+    return sum(values) / len(values)
+
+
+def average_evenly(updates: Updates, count: int) -> list[tuple[float, float]]:
+    """Return (mean step, mean nats) for up to `count` groups of the updates with finite loss."""
+    pairs = zip(updates.step.tolist(), updates.nats.tolist(), strict=True)
+    finite = [pair for pair in pairs if math.isfinite(pair[1])]
+    groups = split_evenly(finite, min(count, len(finite))) if finite else []
+    return [(mean([step for step, _ in some]), mean([one for _, one in some])) for some in groups]
+
+
+def split_evenly(values: Sequence[Value], count: int) -> list[Sequence[Value]]:
+    """Split a sequence into `count` contiguous parts of nearly equal length."""
+    edges = [round(index * len(values) / count) for index in range(count + 1)]
+    return [values[a:b] for a, b in pairwise(edges)]

@@ -20,11 +20,12 @@ from transduce.durable.json import from_checksummed_json
 from transduce.errors import TransduceError
 from transduce.view.curves.read_log import RunLog, Updates, finite_number
 from transduce.view.page.document import (
+    SHARED,
     DataBlock,
-    PageParts,
     build_page,
     encode_seven_bits,
     json_block,
+    list_parts,
     read_texts,
     texts_block,
 )
@@ -33,16 +34,7 @@ SCRIPTS = (
     *("numbers", "series", "run", "scale", "pen", "panels", "trace", "draw", "state", "readout"),
     *("app", "gestures", "controls", "export", "live", "main"),
 )
-PARTS = PageParts(
-    scripts=(
-        "page/dom.js",
-        "page/language.js",
-        "page/seven.js",
-        *(f"curves/{name}.js" for name in SCRIPTS),
-    ),
-    styles=("page/theme.css", "curves/curves.css"),
-    markup="curves/curves.html",
-)
+PARTS = list_parts("curves", SCRIPTS, (*SHARED, "seven"))
 BLOCK = 64  # updates of a block
 MAX_SINGLE = 200_000  # up to this many updates of a run, each update is a cell
 LAST_SINGLE = 10_000  # in a longer run, each of this many last updates is a cell
@@ -234,10 +226,7 @@ def get_nested(tables: object, *path: str) -> object:
 def build_curves_page(
     logs: Mapping[str, tuple[Path, RunLog]], *, full: bool = False, events: str = ""
 ) -> bytes:
-    """Return the HTML page of runs; `events` is a server's URL of new log lines, or "".
-
-    With `full` the page shows each update, even of a run with more than 200,000.
-    """
+    """Return the HTML page of runs, `full` as in `curves`; new lines come from the URL `events`."""
     encoded = [encode_run(name, folder, log, full=full) for name, (folder, log) in logs.items()]
     header = {"format": 1, "runs": [about for about, _ in encoded], "events": events}
     blocks = [

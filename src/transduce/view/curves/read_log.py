@@ -1,21 +1,23 @@
 """Reads a run's log.jsonl into columns, without the lines that a later resume made void.
 
-Columns of long logs are kept in the user's cache folder, so that lines are parsed only once. A
-cached file is used if it is intact, if it was written by code that parses as this does, and if
-the log still begins with the bytes that were parsed. Later lines are read from the log. A damaged
-file or folder costs only time. Nothing is written into the run's folder, because it may belong to
-another user, and a training writes there.
+The log is not trusted: long lines, holes and growth do no harm. Columns of long logs are kept in
+the user's cache folder, so that lines are parsed only once. A cached file is used if it is intact,
+if it was written by code that parses as this does, and if the log still begins with the bytes that
+were parsed. Later lines are read from the log. A damaged file or folder costs only time. Nothing is
+written into the run's folder, because it may belong to another user, and a training writes there.
 """
 
+import errno
 import hashlib
 import json
 import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from io import BufferedReader
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
@@ -29,7 +31,11 @@ from transduce.durable.files import atomic_file, ensure_folder, require_folder
 from transduce.durable.folder import open_regular, read_regular
 from transduce.errors import InputError, TransduceError
 from transduce.training.journal import LOG
-from transduce.view.curves.log_lines import MAX_LINE_BYTES, read_line_blocks
+
+BLOCK_BYTES = 1 << 20  # bytes read at once; with 8 times as many, each block would take new memory
+MAX_LINE_BYTES = 1 << 20  # longer lines are no events; training writes about 300 bytes
+UNREADABLE = b"?"  # is not JSON; replaces a line that is too long
+
 
 MAX_STEP = 2**53  # larger integers are no longer exact as float64
 LARGEST = 1e300  # no log is long enough for a sum of such numbers to be infinite
@@ -403,3 +409,51 @@ def finite_number(value: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+# --- Lines of an untrusted file -------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class LineBlock:
+    """Some lines of a file, and the file offset where the last whole line ends."""
+
+    lines: bytes
+    end: int
+
+
+def skip_hole(stream: BufferedReader) -> int:
+    """Seek past a sparse file's hole, if one is here; return the number of bytes skipped."""
+    at, file = stream.tell(), stream.fileno()
+    ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has buffered more than it returned
+    try:
+        data = os.lseek(file, at, os.SEEK_DATA)
+    except OSError as error:  # ENXIO means that only a hole is left; some file systems have none
+        data = os.fstat(file).st_size if error.errno == errno.ENXIO else at
+    os.lseek(file, ahead, os.SEEK_SET)
+    stream.seek(data)
+    return data - at
+
+
+def read_line_blocks(stream: BufferedReader) -> Iterator[LineBlock]:
+    """Yield a file's lines from the stream's position on, in blocks of whole lines.
+
+    Lines that are appended after the call are not read. A line over `MAX_LINE_BYTES` becomes a line
+    that is no JSON. A last line without a newline is the last block.
+    """
+    end, rest = stream.tell(), b""
+    left = os.fstat(stream.fileno()).st_size - end
+    while left > 0:
+        if hole := skip_hole(stream):  # such as a terabyte of zeros that takes no space on the disk
+            left, rest = left - hole, UNREADABLE
+        if not (block := stream.read(max(0, min(BLOCK_BYTES, left)))):
+            break
+        left -= len(block)
+        lines, newline, tail = (rest + block).rpartition(b"\n")
+        if newline:
+            end = stream.tell() - len(tail)
+            yield LineBlock(lines + newline, end)
+        rest = UNREADABLE if len(tail) > MAX_LINE_BYTES else tail
+    if rest:
+        yield LineBlock(rest, end)

@@ -21,10 +21,10 @@ from transduce.errors import InputError, TransduceError
 from transduce.settings.fields import require
 from transduce.training.journal import LOG
 from transduce.view.curves.curves import name_runs
-from transduce.view.curves.log_lines import UNREADABLE
 from transduce.view.curves.page import build_curves_page
 from transduce.view.curves.read_log import (
     RUN_HINT,
+    UNREADABLE,
     RunLog,
     empty_part,
     join_parts,

@@ -5,7 +5,6 @@ It says how many parameters it has; the numbers of all layers and blocks add up 
 """
 
 import re
-from types import MappingProxyType
 from typing import final
 
 from transduce.settings import Recipe
@@ -28,19 +27,17 @@ from transduce.view.page.document import read_texts
 
 Point = tuple[Number, Number]
 
-COLOURS = MappingProxyType(  # by kind of block: the paper's colour, and ours for the dark theme
-    {
-        "attention": ("#ffe1bb", "#66461a"),
-        "norm": ("#f1f4c1", "#4b5019"),
-        "feed-forward": ("#c2e8f7", "#1c4e66"),
-        "embedding": ("#fce0e1", "#683740"),
-        "linear": ("#dcdff0", "#41466f"),
-        "softmax": ("#cce7cf", "#2a5832"),
-        "product": ("#e3d6ee", "#55406a"),
-        "mixing": ("#d3ece6", "#1f5148"),  # what Table 1 has in attention's place
-        "stack": ("#f3f3f4", "#161b22"),
-    }
-)
+COLOURS = {  # by kind of block: the paper's colour, and ours for the dark theme
+    "attention": ("#ffe1bb", "#66461a"),
+    "norm": ("#f1f4c1", "#4b5019"),
+    "feed-forward": ("#c2e8f7", "#1c4e66"),
+    "embedding": ("#fce0e1", "#683740"),
+    "linear": ("#dcdff0", "#41466f"),
+    "softmax": ("#cce7cf", "#2a5832"),
+    "product": ("#e3d6ee", "#55406a"),
+    "mixing": ("#d3ece6", "#1f5148"),  # what Table 1 has in attention's place
+    "stack": ("#f3f3f4", "#161b22"),
+}
 NIGHT = (("#ffffff", "#0d1117"), (INK, "#e6edf3"), (QUIET, "#c3ccd6"), *COLOURS.values())
 
 TITLE, FACT = 14, 12  # font sizes of a block's title, and of the facts below it
@@ -56,8 +53,8 @@ NAME = 48  # most characters of a recipe's name
 class Diagram:
     """The elements of a figure, drawn upwards from y = 0, with words in one language.
 
-    A map has larger titles and no facts below them, so that it can be drawn small; in it, each
-    residual connection is a group of its own.
+    A map has larger titles and no facts below them, so that it can be drawn small; in it, a
+    residual connection, a line with the name `residual`, is a group of its own.
     """
 
     def __init__(self, name: str, language: str, *, is_map: bool = False) -> None:
@@ -117,10 +114,8 @@ class Diagram:
         self.begin(name, f"block {kind}")
         for shift in range(COPY * (copies - 1), -1, -COPY):
             self.box(x - width / 2 + shift, y - height - shift, width, height, COLOURS[kind][0])
-        base, rows = (
-            y - height + PADDING / 2 - 4,
-            [(self.line_height, self.title, t) for t in titles],
-        )
+        base = y - height + PADDING / 2 - 4
+        rows = [(self.line_height, self.title, line) for line in titles]
         for step, size, line in [*rows, *((SMALL, FACT, line) for line in facts)]:
             base += step
             self.write(line, x, base, size)
@@ -137,10 +132,7 @@ class Diagram:
     def line(
         self, *points: Point, arrow: bool = True, dash: bool = False, residual: str = ""
     ) -> None:
-        """Draw a line with round corners through points; an arrow has a head at its end.
-
-        In a map, a residual connection is a group of its own, whose name is `residual`.
-        """
+        """Draw a line through points, with round corners and a head if it is an `arrow`."""
         path = "M{:g} {:g}".format(*points[0])
         for before, corner, after in zip(points, points[1:], points[2:], strict=False):
             turn = (*find_turn(corner, before), *corner, *find_turn(corner, after))
@@ -428,10 +420,8 @@ def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str)
     is_causal = stack == "decoder"
     if part == "feed-forward":
         activation = "ReLU" if a.activation == "relu" else "swish"
-        sizes, count = (
-            f"d_ff = {diagram.format(a.d_ff)}, {activation}",
-            count_feed_forward(a).parameters,
-        )
+        count = count_feed_forward(a).parameters
+        sizes = f"d_ff = {diagram.format(a.d_ff)}, {activation}"
         return [part, "Feed Forward", sizes, diagram.count(count)]
     if part == "cross-attention" or a.mixing == "self-attention":
         is_masked = is_causal and part == "self-attention"
@@ -460,14 +450,12 @@ QUERIES, VALUES = 150, 292  # the middles of the left panel's blocks and of its 
 PANEL, PART, WIDE = 980, 176, 556  # widths of the figure and of the right panel's blocks
 COLUMNS = (488, 678, 868)  # the middles of V, K and Q in the right panel
 START, STEP = -FOOT - 40.0, 26.0  # where arrows begin at the letters; the length of arrows
-TITLES = MappingProxyType(  # of attention, by `architecture.compatibility`
-    {
-        "scaled-dot": "Scaled Dot-Product Attention",
-        "dot": "Dot-Product Attention",
-        "bilinear": "Bilinear Attention",
-        "additive": "Additive Attention",
-    }
-)
+TITLES = {  # of attention, by `architecture.compatibility`
+    "scaled-dot": "Scaled Dot-Product Attention",
+    "dot": "Dot-Product Attention",
+    "bilinear": "Bilinear Attention",
+    "additive": "Additive Attention",
+}
 
 
 def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:

@@ -9,6 +9,10 @@ from transduce.text.xml import escape_xml
 
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 INK, QUIET, EDGE = "#1f2328", "#57606a", "#d0d7de"
+CATEGORY10 = (  # of lines, and of heads in the paper's figures: those of d3
+    *("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd"),
+    *("#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
+)
 TICK = 12  # font size of numbers
 Number = int | float
 
@@ -63,15 +67,12 @@ class Frame:
         yield draw_text(self.across.title, right, low + 36, anchor="end", fill=QUIET)
         yield draw_text(self.up.title, left, high - 10, fill=QUIET)
 
-    def draw_line(
-        self, points: Iterable[tuple[Number, Number]], colour: str, dash: str = ""
-    ) -> str:
+    def draw_line(self, points: Iterable[tuple[Number, Number]], colour: str) -> str:
         """Return an SVG line through points, each (value across, value up)."""
         pixels = (f"{self.across.to_pixel(x):g} {self.up.to_pixel(y):g}" for x, y in points)
-        dashed = f' stroke-dasharray="{dash}"' if dash else ""
         return (
             f'<path d="M{"L".join(pixels)}" fill="none" stroke="{colour}" stroke-width="2" '
-            f'stroke-linejoin="round"{dashed}/>'
+            f'stroke-linejoin="round"/>'
         )
 
 

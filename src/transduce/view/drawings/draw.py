@@ -4,7 +4,7 @@ from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.text.arguments import require_count
-from transduce.view.attention.figures import CATEGORY10
+from transduce.view.drawings.axes import CATEGORY10
 
 BASE = "table3/base"
 POSITIONS = 100
@@ -50,18 +50,14 @@ def require_form(language: str, theme: str) -> None:
         require(value in known, f"a figure has no {what} {value!r}", hint)
 
 
-def draw_positions(
-    recipe: str | Recipe = BASE,
-    *,
-    positions: int = POSITIONS,
-) -> str:
+def draw_positions(recipe: str | Recipe = BASE, *, positions: int = POSITIONS) -> str:
     """Return a recipe's sinusoids of the first `positions` positions as SVG    (section 3.5)
 
         svg = transduce.draw_positions("demo", positions=60)
 
     Raises InputError for a recipe that has other positions.
     """
-    from transduce.view.drawings.positions import draw_sinusoids
+    from transduce.view.drawings.formulas import draw_sinusoids
 
     require_count("positions", positions)
     fact = f"positions must be at most {MAX_POSITIONS:,}, not {positions:,}"
@@ -87,7 +83,7 @@ def draw_rate(*recipes: str | Recipe, steps: int | None = None) -> str:
     Without a recipe the paper's base model is drawn. The last step is `steps`, by default five
     times the longest warm-up or the end of the longest training, whichever comes first.
     """
-    from transduce.view.drawings.rate import draw_rates
+    from transduce.view.drawings.formulas import draw_rates
 
     if steps is not None:
         require_count("steps", steps)

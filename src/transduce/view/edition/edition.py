@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import final
 
 from transduce.durable.files import write_atomically
@@ -31,22 +30,16 @@ from transduce.view.edition.chapters import (
 )
 from transduce.view.edition.tracer import PAIRS, SIZES, Tracer, run_tiny_model
 from transduce.view.edition.typeset import set_code, set_line, set_prose
-from transduce.view.page.document import PageParts, build_page, read_texts, texts_block
+from transduce.view.page.document import build_page, list_parts, read_texts, texts_block
 
-PARTS = PageParts(
-    scripts=("page/dom.js", "page/language.js", "edition/edition.js"),
-    styles=("page/theme.css", "edition/edition.css"),
-    markup="edition/edition.html",
-)
+PARTS = list_parts("edition", ["edition"])
 LINK = re.compile(r'<a href="#([^"]+)" tabindex="-1">(.*?)</a>')
 TITLE = "Attention Is All You Need, line by line"
-DRAWINGS: Mapping[str, tuple[Callable[[], str], str]] = MappingProxyType(
-    {  # by the heading above the drawing
-        "The model": (draw_model, "Figure 1: the encoder at the left, the decoder at the right"),
-        "Attention and who may attend to whom": (draw_attention, "Figure 2: attention, heads"),
-        "Positional encoding": (draw_positions, "Sines and cosines of the first 100 positions"),
-    }
-)
+DRAWINGS: Mapping[str, tuple[Callable[[], str], str]] = {  # by the heading above the drawing
+    "The model": (draw_model, "Figure 1: the encoder at the left, the decoder at the right"),
+    "Attention and who may attend to whom": (draw_attention, "Figure 2: attention, heads"),
+    "Positional encoding": (draw_positions, "Sines and cosines of the first 100 positions"),
+}
 
 
 def read(output: str | Path, *, language: str = "") -> Path:

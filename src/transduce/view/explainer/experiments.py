@@ -6,7 +6,7 @@ sentence that an experiment changes, or says that none of those tried was change
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, pairwise, product
@@ -118,10 +118,8 @@ def find_experiments(
             if likeliest(change) == likeliest(Change()):
                 continue  # a search would hardly find another output
             changed = search_changed(translator, model, text, change)
-            before, after = (
-                decode_output(translator, outputs[text]),
-                decode_output(translator, changed),
-            )
+            before = decode_output(translator, outputs[text])
+            after = decode_output(translator, changed)
             if len(changed) >= LONGEST:
                 endless += 1
                 if endless == MOST_ENDLESS:
@@ -242,16 +240,11 @@ def change_modules(model: Transformer, change: Change) -> Iterator[None]:
         "source.position": (model.source_positions, zero),
         RESIDUAL: (model.encoder[0].add_self.add, leave_out_x),
     }
-    handles = [
-        module.register_forward_hook(hook)
-        for name, (module, hook) in hooks.items()
-        if name in change.off
-    ]
-    try:
+    with ExitStack() as stack:
+        for name, (module, hook) in hooks.items():
+            if name in change.off:
+                stack.enter_context(module.register_forward_hook(hook))
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def build_changed_attention(model: Transformer, change: Change) -> BuildAttention:

@@ -24,6 +24,7 @@ from transduce.settings.fields import require
 from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import read_path, require_string
 from transduce.view.drawings.architecture import NIGHT, draw_figure_1
+from transduce.view.explainer import LONGEST, MAX_WEIGHTS
 from transduce.view.explainer.experiments import (
     TWO_CLAUSES,
     WORD_ORDER,
@@ -37,24 +38,25 @@ from transduce.view.explainer.experiments import (
     search_changed,
 )
 from transduce.view.explainer.film import read_film, write_storyboard
-from transduce.view.explainer.limits import LONGEST, MAX_WEIGHTS
 from transduce.view.explainer.reference import sample_rows, trace_model
-from transduce.view.explainer.stage import (
+from transduce.view.explainer.texts import choose_page_texts, read_tour
+from transduce.view.explainer.weights import (
     Stage,
+    StoredWeights,
     load_trained_stage,
     read_run_stages,
     read_trained_stage,
+    read_weights,
+    store_weights,
 )
-from transduce.view.explainer.texts import choose_page_texts, read_tour
-from transduce.view.explainer.weights import StoredWeights, read_weights, store_weights
 from transduce.view.page.document import (
     DataBlock,
-    PageParts,
     Texts,
     base64_block,
     build_page,
     embed_page,
     json_block,
+    list_parts,
     read_texts,
     texts_block,
 )
@@ -74,14 +76,7 @@ VIEWS = (
     *("state", "texts", "compute", "cells", "picture", "panels", "tree", "training", "guess"),
     *("map", "switches", "stages", "tour", "scenes", "film", "export", "main"),
 )
-PARTS = PageParts(
-    scripts=(
-        *("page/dom.js", "page/language.js"),
-        *(f"explainer/script/{name}.js" for name in (*CORE, *VIEWS)),
-    ),
-    styles=("page/theme.css", "explainer/explainer.css"),
-    markup="explainer/explainer.html",
-)
+PARTS = list_parts("explainer", [f"script/{name}" for name in (*CORE, *VIEWS)])
 
 
 @final
@@ -152,7 +147,7 @@ def explain(  # noqa: PLR0913 - what a page is made of, each with a default
     given = [require_text(translator, text) for text in texts]
     tried = given[:MOST_TEXTS] or choose_texts(translator)
     stages, curve = ([trained], []) if run is None else read_run_stages(run, translator, trained)
-    header = {"curve": curve, "film": [asdict(line) for line in script], "tour": steps}
+    header = {"film": [asdict(line) for line in script], "tour": steps, "curve": curve}
     return build_explainer(translator, tried, stages, header, numbers, words, offered=given)
 
 
@@ -170,13 +165,13 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
 
     The page offers the `offered` sentences, or if there are none, some of `texts`, first those
     that an experiment changes.
-    `more` is what the header has besides the model: the loss curve, a tour. `words` are the page's
+    `more` is what the header has besides the model: film, tour, loss curve. `words` are the page's
     language, "" if the reader's browser chooses, and its own words by language. Equal arguments
     give equal bytes.
     """
+    about, blocks = list[dict[str, Any]](), list[DataBlock]()
     kinds = ["int8"] * (len(stages) - 1) + [numbers]
     stored = [store_weights(stage.weights, kind) for stage, kind in zip(stages, kinds, strict=True)]
-    about, blocks = list[dict[str, Any]](), list[DataBlock]()
     for stage, kind, weights in zip(stages, kinds, stored, strict=True):
         name = f"weights-{len(blocks)}"
         one = {"name": stage.name, "step": stage.step, "numbers": kind}
@@ -195,16 +190,16 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
         lambda text, alpha: search_changed(translator, model, text, Change(alpha=alpha)),
         partial(decode_output, translator),
     )
-    more = {
+    (language, own), title = words, translator.recipe.name.partition(" with ")[0]
+    header = {
+        **build_header(translator, texts, compute_example(translator, model, texts[0])),
         **more,
         "experiments": {name: asdict(one) for name, one in experiments.items()},
         "reading": {**asdict(reading), "text": turned, "turns": turns},
+        "title": title,
+        "stages": about,
+        "map": draw_maps(translator, sorted({"en", *own})),
     }
-    more = {"film": [asdict(line) for line in read_film(None)], "tour": read_tour(None), **more}
-    (language, own), title = words, translator.recipe.name.partition(" with ")[0]
-    header = build_header(translator, texts, compute_example(translator, stored[-1], texts[0]))
-    figures = draw_maps(translator, sorted({"en", *own}))
-    header = {**header, **more, "title": title, "stages": about, "map": figures}
     data = [texts_block(own, language), json_block("header", header), *blocks]
     page = build_page(f"How the model “{title}” translates", PARTS, data, language)
     said = decode_output(translator, outputs[turned])
@@ -299,9 +294,8 @@ def build_stored_model(translator: Translator, stored: StoredWeights) -> Transfo
     return model.eval()
 
 
-def compute_example(translator: Translator, stored: StoredWeights, text: str) -> Example:
-    """Translate a text with the stored weights; return it with some rows of intermediate values."""
-    model = build_stored_model(translator, stored)
+def compute_example(translator: Translator, model: Transformer, text: str) -> Example:
+    """Translate a text with the stored model; return it with some rows of intermediate values."""
     (source,) = translator.task.encode_sources([text])
     search = replace(translator.recipe.search, constrained=False, stop="exact")
     search = fit_batch_size([model], [source], search, search.beam)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, final
 
 from transduce.durable.json import parse_json, parse_record
@@ -17,24 +16,22 @@ OWN, TITLE = "explainer/film.json", "The film: one minute"
 HINT = f"the page's own, src/transduce/view/{OWN}, shows the form"
 PARTS = ("hook", "intro", "experiment", "results", "conclusion")
 NEEDS = ("", "turn", "positions", "stages")  # what a page must have for a line to be shown
-PICTURES = MappingProxyType(
-    {
-        "sentence": "The sentence, and below it its translation.",
-        "order": "Lines from each word of the translation to the word that it comes from.",
-        "recurrent": "Drawing, not of this model: boxes in a row, each hands one memory on.",
-        "fading": "Drawing, not of this model: the row again; the first words fade.",
-        "pieces": "The pieces of the sentence, each with a column of its numbers as colours.",
-        "heads": "All heads of the last encoder layer: which piece reads which, from 0 to 1.",
-        "write": "The translation word by word, with lines to what is read.",
-        "mask": "Training: each piece of the answer reads those up to it; the rest is hatched.",
-        "swap": "The same words in two orders: their translations, and those without positions.",
-        "stages": "The translation at each stage of the training.",
-        "table": "The paper's Table 2, not of this model: English to German, BLEU and cost.",
-        "map": "Figure 1 of this model; encoder and decoder light up in turn.",
-        "figure": "Figure 1 of this model.",
-        "without": "The sentence, its translation, and that without the largest weight's head.",
-    }
-)
+PICTURES = {
+    "sentence": "The sentence, and below it its translation.",
+    "order": "Lines from each word of the translation to the word that it comes from.",
+    "recurrent": "Drawing, not of this model: boxes in a row, each hands one memory on.",
+    "fading": "Drawing, not of this model: the row again; the first words fade.",
+    "pieces": "The pieces of the sentence, each with a column of its numbers as colours.",
+    "heads": "All heads of the last encoder layer: which piece reads which, from 0 to 1.",
+    "write": "The translation word by word, with lines to what is read.",
+    "mask": "Training: each piece of the answer reads those up to it; the rest is hatched.",
+    "swap": "The same words in two orders: their translations, and those without positions.",
+    "stages": "The translation at each stage of the training.",
+    "table": "The paper's Table 2, not of this model: English to German, BLEU and cost.",
+    "map": "Figure 1 of this model; encoder and decoder light up in turn.",
+    "figure": "Figure 1 of this model.",
+    "without": "The sentence, its translation, and that without the largest weight's head.",
+}
 
 
 @final
@@ -102,11 +99,8 @@ def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, s
 
     `said` is the translation of the film's sentence; `texts` translate captions, goals, pictures.
     """
-    swap, reading, steps = (
-        header["experiments"]["positions"],
-        header["reading"],
-        [f"{one['name']} ({one['step']})" for one in header["stages"]],
-    )
+    swap, reading = header["experiments"]["positions"], header["reading"]
+    steps = [f"{one['name']} ({one['step']})" for one in header["stages"]]
     sentence = f"“{reading['text']}” → “{said}”."
     facts = {
         **dict.fromkeys(("sentence", "order", "write", "mask", "without"), sentence),

@@ -5,8 +5,9 @@ A page that is opened compares some of these numbers with its own; tests compare
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import torch
@@ -50,15 +51,12 @@ def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]
 @contextmanager
 def record_modules(model: Transformer, found: Rows) -> Iterator[None]:
     """Record the outputs of a model's modules in `found`, by name, within a with block."""
-    handles = [
-        module.register_forward_hook(hook)
-        for module, hook in [*list_embedding_hooks(model, found), *list_layer_hooks(model, found)]
-    ]
-    try:
+    with ExitStack() as stack:
+        for module, hook in chain(
+            list_embedding_hooks(model, found), list_layer_hooks(model, found)
+        ):
+            stack.enter_context(module.register_forward_hook(hook))
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
@@ -158,14 +156,14 @@ def record_attention(found: Rows, stack: str, layers: int) -> BuildAttention:
     return build
 
 
-def sample_rows(rows: Mapping[str, Tensor], most: int = MOST_SAMPLED) -> dict[str, list[float]]:
-    """Return up to four numbers of the last row of each of at most `most` intermediates.
+def sample_rows(rows: Mapping[str, Tensor]) -> dict[str, list[float]]:
+    """Return up to four numbers of the last row of each of at most 210 intermediates.
 
-    Of more than `most` intermediates, `most` are taken at equal distances, with the first and the
-    last among them. They suffice, because a wrong number makes those that follow from it wrong.
+    Of more intermediates, 210 are taken at equal distances, with the first and the last among them.
+    They suffice, because a wrong number makes those that follow from it wrong.
     """
     names = [name for name in rows if ".scores." not in name]
-    count = min(most, len(names))
+    count = min(MOST_SAMPLED, len(names))
     chosen = [names[i * (len(names) - 1) // max(1, count - 1)] for i in range(count)]
     sampled = dict[str, list[float]]()
     for name in chosen:

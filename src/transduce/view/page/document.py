@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -17,13 +16,14 @@ import numpy as np
 from transduce.view.page.squeeze import squeeze_script, squeeze_style
 
 PACKAGE = "transduce.view"
+SHARED = ("dom", "language")  # scripts of most pages
 UNPACK = ("page/seven.js", "page/unpack.js")
 JSON = "application/json"
 Texts = dict[str, str]
 # Characters that could end a script element or a line of a script, and lone surrogates, which
 # UTF-8 cannot hold; JSON reads all of them back from their \u codes.
 UNSAFE = frozenset({*map(ord, "<>&\u2028\u2029\x7f"), *range(0xD800, 0xE000)})
-ESCAPES = MappingProxyType({code: f"\\u{code:04x}" for code in UNSAFE})
+ESCAPES = {code: f"\\u{code:04x}" for code in UNSAFE}
 
 
 @final
@@ -36,6 +36,22 @@ class PageParts:
     markup: str
     connect: str = "'none'"  # what the script may connect to: "'self'" for its own server
     forms: str = "'none'"  # where forms may be sent
+
+
+def list_parts(folder: str, scripts: Iterable[str], shared: Sequence[str] = SHARED) -> PageParts:
+    """Return the files of the page in a folder: its `scripts` after the `shared` ones of `page/`.
+
+    Style and markup have the folder's name: "curves/curves.css", "curves/curves.html".
+    """
+    own = f"{folder}/{folder.rpartition('/')[2]}"
+    return PageParts(
+        scripts=(
+            *(f"page/{name}.js" for name in shared),
+            *(f"{folder}/{name}.js" for name in scripts),
+        ),
+        styles=("page/theme.css", f"{own}.css"),
+        markup=f"{own}.html",
+    )
 
 
 def read_part(path: str) -> str:
@@ -83,9 +99,8 @@ def base64_block(identifier: str, content: bytes) -> DataBlock:
 def encode_seven_bits(content: bytes) -> str:
     """Return bytes, padded with zeros to a multiple of seven, as text with seven bits a character.
 
-    The text has 1.17 times their size (base64: 1.33 times).
-
-    Characters that HTML changes (NUL, CR) or that could end the block (<) get 256 added.
+    The text has 1.17 times their size (base64: 1.33 times). Characters that HTML changes (NUL, CR)
+    or that could end the block (<) get 256 added.
     """
     padded = np.frombuffer(content + bytes(-len(content) % 7), np.uint8)
     sevens = np.packbits(np.unpackbits(padded).reshape(-1, 7), axis=1) >> 1
@@ -181,10 +196,7 @@ def build_page(
 
 
 def build_policy(scripts: Sequence[str], style: str, parts: PageParts) -> str:
-    """Return a content security policy that allows only scripts, style, and what `parts` names.
-
-    `parts` says what the script may connect to, and where forms may be sent.
-    """
+    """Return a content security policy that allows only scripts, style, and what `parts` names."""
     return "; ".join(
         [
             "default-src 'none'",

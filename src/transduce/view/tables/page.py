@@ -5,13 +5,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from transduce.view.page.document import PageParts, build_page
+from transduce.view.page.document import build_page, list_parts
 
-PARTS = PageParts(
-    scripts=("page/dom.js",),
-    styles=("page/theme.css", "tables/tables.css"),
-    markup="tables/tables.html",
-)
+PARTS = list_parts("tables", [], ["dom"])
 MARK = "<!--report-->"
 BARS = (
     "A bar to the right: our figure is larger than the paper's. Bars of one column have one scale, "

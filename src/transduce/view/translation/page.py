@@ -2,24 +2,18 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from transduce.text.languages import DOUBTFUL, SURE
-from transduce.view.page.document import PageParts, build_page, json_block, read_texts, texts_block
+from transduce.view.page.document import build_page, json_block, list_parts, read_texts, texts_block
 
 SCRIPTS = (
     *("texts", "language", "state", "answers", "detection", "words", "choices", "controls"),
     *("history", "main"),
 )
-PARTS = PageParts(
-    scripts=(
-        "page/dom.js",
-        "page/language.js",
-        *(f"translation/script/{name}.js" for name in SCRIPTS),
-    ),
-    styles=("page/theme.css", "translation/translation.css"),
-    markup="translation/translation.html",
+PARTS = replace(
+    list_parts("translation", [f"script/{name}" for name in SCRIPTS]),
     connect="'self'",
     forms="'self'",
 )

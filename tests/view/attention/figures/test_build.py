@@ -16,8 +16,7 @@ from transduce.view.attention.figures import (
     join_encoder_words,
     rank_heads,
 )
-from transduce.view.attention.record import AttentionView, ModelName
-from transduce.view.attention.words import read_sequence
+from transduce.view.attention.record import AttentionView, ModelName, read_sequence
 from transduce.vocabulary import END
 from transduce.vocabulary.learn import learn_vocabulary
 

@@ -17,7 +17,7 @@ import transduce
 from transduce.errors import InputError
 from transduce.mixing import find_mixing
 from transduce.paper.model import build_transformer
-from transduce.view.attention.recorder import record_attention
+from transduce.view.attention.attend import record_attention
 from transduce.view.attention.survey.survey import HeadSurvey, SurveyedHead, build_survey_page
 from transduce.view.attention.tendencies import compute_tendencies
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import Any, final
@@ -35,8 +36,8 @@ from transduce.text.arguments import (
     require_count,
     require_equal_lines,
 )
+from transduce.view.attention.attend import build_views, name_model
 from transduce.view.attention.record import AttentionView, ModelName
-from transduce.view.attention.recorder import build_views, name_model
 from transduce.view.attention.tendencies import (
     BROAD,
     TENDENCIES,
@@ -45,22 +46,10 @@ from transduce.view.attention.tendencies import (
     compute_tendencies,
     label_head,
 )
-from transduce.view.page.document import (
-    PageParts,
-    build_page,
-    json_block,
-    read_texts,
-    texts_block,
-)
+from transduce.view.page.document import build_page, json_block, list_parts, read_texts, texts_block
 from transduce.vocabulary import BEGIN
 
-PARTS = PageParts(
-    scripts=("page/dom.js", "page/language.js", "attention/survey/survey.js"),
-    styles=("page/theme.css", "attention/survey/survey.css"),
-    markup="attention/survey/survey.html",
-)
-
-
+PARTS = list_parts("attention/survey", ["survey"])
 PAIRS = 100  # pairs that are surveyed by default
 TOKENS = 4_096  # tokens of a batch, source and target together
 Head = tuple[str, int, int]  # kind, layer and number of a head
@@ -176,9 +165,7 @@ def align_pairs(
     for pair in encoded:
         links = parse_gold_links(gold[pair.number - 1])
         words = find_pair_words(vocabularies, pair.source, pair.target)
-        build_gold_masks(
-            links, words, pair.number
-        )  # raises InputError for a link to a word that is not there
+        build_gold_masks(links, words, pair.number)  # refuses a link to a word that is not there
         aligned.append((pair, Alignment(tuple(sorted(links.all)))))
     return aligned
 
@@ -330,33 +317,6 @@ class KindSums:
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
 
-@final
-@dataclass
-class SilencedAttention:
-    """Attention that outputs 0 for one head of one layer; it counts its calls to find the layer."""
-
-    attention: BatchAttention
-    layer: int  # from 1
-    head: int  # from 1
-    calls: int = 0  # the number of layers that were computed
-
-    def __call__(
-        self,
-        q: Float[Tensor, "T H K"],
-        k: Float[Tensor, "S H K"],
-        v: Float[Tensor, "S H d_v"],
-        dropout: float = 0.0,
-    ) -> Float[Tensor, "T H d_v"]:
-        """Compute attention; in call number `layer`, the output of head number `head` is 0."""
-        out = self.attention(q, k, v, dropout)
-        self.calls += 1
-        if self.calls != self.layer:
-            return out
-        kept = torch.ones(out.shape[1], 1, dtype=out.dtype, device=out.device)
-        kept[self.head - 1] = 0
-        return out * kept
-
-
 def silence_head(
     operations: Operations, layer: int, head: int, *, causal: bool | None
 ) -> Operations:
@@ -366,9 +326,21 @@ def silence_head(
     """
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
-        attention = operations.build_attention(queries, keys, mask)
-        is_chosen = causal is None or mask.causal == causal
-        return SilencedAttention(attention, layer, head) if is_chosen else attention
+        attention, calls = operations.build_attention(queries, keys, mask), count(1)
+
+        def attend(
+            q: Float[Tensor, "T H K"],
+            k: Float[Tensor, "S H K"],
+            v: Float[Tensor, "S H d_v"],
+            dropout: float = 0.0,
+        ) -> Float[Tensor, "T H d_v"]:
+            out = attention(q, k, v, dropout)
+            if next(calls) == layer:  # each call is one layer
+                out = out.clone()
+                out[:, head - 1] = 0
+            return out
+
+        return attend if causal is None or mask.causal == causal else attention
 
     return replace(operations, build_attention=build)
 

@@ -1,20 +1,33 @@
-"""Draws the positional encoding: all its numbers, and some as waves    (section 3.5)"""
+"""Draws two formulas: the positional encoding (section 3.5) and the learning rate (section 5.3)."""
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 
 from jaxtyping import Float
 from torch import Tensor
 
 from transduce.paper.model import compute_sinusoids
-from transduce.view.attention.figures import CATEGORY10
-from transduce.view.drawings.axes import QUIET, Axis, Frame, Number, build_svg, draw_text
+from transduce.paper.training import scaled_learning_rate
+from transduce.settings import Recipe
+from transduce.view.drawings.axes import (
+    CATEGORY10,
+    QUIET,
+    Axis,
+    Frame,
+    Number,
+    build_svg,
+    draw_text,
+)
 
 WIDTH, LEFT, RIGHT = 720, 64, 690
 TOP, CELLS, GAP, WAVES = 62, 280, 110, 110  # heights: margin, cells, gap, waves
 SHADES = 8  # for numbers above 0, and as many for numbers below 0
 BLUE, ORANGE = (10, 88, 202), (179, 89, 0)  # above 0 and below 0, as in the explainer
 WAVE_EIGHTHS = (0, 1, 2, 4)  # the columns drawn as waves, in eighths of d_model
+RATE_HEIGHT, RATE_TOP, RATE_LOW = 360, 70, 300  # of the drawing of learning rates
+POINTS = 240  # points of each line after its warm-up
+WARMUPS = 5  # the drawing ends by default at this multiple of the longest warm-up
 
 
 def draw_sinusoids(d_model: int, positions: int) -> str:
@@ -120,3 +133,57 @@ def draw_waves(table: Float[Tensor, "P d_model"], top: int) -> list[str]:
         found.append(draw_text(f"wavelength {length:,.1f}", x, top - 12, fill=colour))
         x += 162
     return found
+
+
+# --- The learning rate ----------------------------------------------------------------------------
+
+
+def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
+    """Draw the learning rate of each recipe as SVG, from step 1 to `steps` (see `draw_rate`)."""
+    longest = max(one.training.steps for one in recipes)
+    warmup = max(one.training.warmup for one in recipes)
+    last = steps or max(2, min(longest, WARMUPS * warmup))
+    peaks = [rate_at(recipe, min(last, recipe.training.warmup)) for recipe in recipes]
+    across = Axis(0, last, LEFT, RIGHT, "training step")
+    up = Axis(0, 1.1 * max(peaks), RATE_LOW, RATE_TOP, "learning rate")
+    frame = Frame(across, up, write_up=lambda y: f"{y:.6f}".rstrip("0").rstrip(".") or "0")
+    lines = [
+        frame.draw_line(compute_points(recipe, last), colour)
+        for recipe, colour in zip(recipes, CATEGORY10, strict=False)
+    ]
+    title = "Learning rate by equation 3: d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)"
+    names = [describe_line(recipe, peak) for recipe, peak in zip(recipes, peaks, strict=True)]
+    labels = [
+        draw_text(name, RIGHT, RATE_TOP + 18 * (number + 1), anchor="end", fill=CATEGORY10[number])
+        for number, name in enumerate(names)
+    ]
+    heading = draw_text(title, LEFT, 28, bold=True)
+    elements = [heading, *frame.draw(), *lines, *labels]
+    return build_svg((WIDTH, RATE_HEIGHT), title, "; ".join(names), elements)
+
+
+def compute_points(recipe: Recipe, last: int) -> list[tuple[Number, Number]]:
+    """Return the points (step, learning rate) of a recipe's line, up to step `last`.
+
+    The warm-up is a straight line between two points; the points after it are evenly spaced.
+    """
+    peak = min(last, recipe.training.warmup)
+    after = [peak + (last - peak) * number / POINTS for number in range(1, POINTS + 1)]
+    steps = sorted({1, peak, *(round(step) for step in after)})
+    return [(step, rate_at(recipe, step)) for step in steps]
+
+
+def rate_at(recipe: Recipe, step: int) -> float:
+    """Return a recipe's learning rate at a step."""
+    return scaled_learning_rate(step, recipe.architecture, recipe.training)
+
+
+def describe_line(recipe: Recipe, peak: Number) -> str:
+    """Return the legend of a recipe: its name, d_model, warm-up, and the highest rate drawn."""
+    training = recipe.training
+    factor = training.learning_rate_factor
+    times = f" × {factor:g}" if factor != 1 else ""
+    return (
+        f"{recipe.name}: d_model {recipe.architecture.d_model:,}, warmup {training.warmup:,}"
+        f"{times}, at most {peak:.2g}"
+    )
