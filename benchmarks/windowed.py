@@ -8,8 +8,7 @@ import torch
 from benchmarks.figures import ratios, spread, table
 from benchmarks.options import Options
 from benchmarks.turns import Turn
-from transduce.reproduce.layer_costs.kinds import KINDS
-from transduce.reproduce.layer_costs.layer import build_layer, build_sizes
+from transduce.reproduce.layer_costs.layers import KINDS, build_layer, build_sizes
 from transduce.reproduce.layer_costs.trace import measure_peak_bytes
 
 LENGTHS, WIDTH, NEIGHBOURHOOD = (512, 1_024, 2_048, 4_096, 8_192), 128, 129

@@ -12,11 +12,10 @@ from tests.reproduce.results import result
 from transduce import reproduce
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import InputError
-from transduce.reproduce.layer_costs.layer import build_layer
+from transduce.reproduce.layer_costs.layers import build_layer
 from transduce.reproduce.paper_claims import costs, run, trained
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING, Finding, PaperClaim
-from transduce.reproduce.paper_claims.costs import count_layers, measure_products
-from transduce.reproduce.paper_claims.trained import ROWS
+from transduce.reproduce.paper_claims.measures import ROWS, count_layers, measure_products
 from transduce.reproduce.result import write_result
 
 DIFFERENCE = Finding("a - b", "a - b", 0.0)
@@ -189,7 +188,7 @@ def test_every_trained_row_belongs_to_a_claim_and_every_claim_finds_its_rows():
 
 
 def test_the_jacobian_of_a_softmax_is_that_of_autograd():
-    from transduce.reproduce.paper_claims.costs import measure_jacobian
+    from transduce.reproduce.paper_claims.measures import measure_jacobian
 
     scores = torch.randn(3, 5, dtype=torch.float64)
     of_rows = [

@@ -9,7 +9,7 @@ import pytest
 
 from transduce.durable.folder import open_folder
 from transduce.errors import InputError
-from transduce.reproduce.layer_costs.kinds import KINDS
+from transduce.reproduce.layer_costs.layers import KINDS
 from transduce.reproduce.layer_costs.measure import LayerRow, MeasurementPlan, measure_layers
 from transduce.reproduce.layer_costs.report import (
     build_json,

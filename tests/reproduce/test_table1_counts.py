@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transduce.fast.blocks import BucketedAttention
-from transduce.reproduce.layer_costs.kinds import KINDS, count_projection_operations
-from transduce.reproduce.layer_costs.layer import build_layer, build_sizes
+from transduce.reproduce.layer_costs.layers import (
+    KINDS,
+    build_layer,
+    build_sizes,
+    count_projection_operations,
+)
 from transduce.reproduce.layer_costs.measure import fit_power_law
 from transduce.reproduce.layer_costs.trace import (
     count_operations,

@@ -2,8 +2,13 @@
 
 import pytest
 
-from transduce.reproduce.layer_costs.kinds import KINDS, compute_reach_per_side
-from transduce.reproduce.layer_costs.layer import EXACT, build_layer, build_sizes
+from transduce.reproduce.layer_costs.layers import (
+    EXACT,
+    KINDS,
+    build_layer,
+    build_sizes,
+    compute_reach_per_side,
+)
 from transduce.reproduce.layer_costs.trace import (
     find_smallest_sufficient,
     has_full_dependence,

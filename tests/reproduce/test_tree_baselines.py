@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transduce.errors import InputError
-from transduce.reproduce.tree_baselines.baselines import BASELINES
-from transduce.reproduce.tree_baselines.grammar import (
+from transduce.reproduce.baselines import (
+    BASELINES,
     fill_chart,
     find_rules,
     learn_grammar,

@@ -4,7 +4,7 @@ import math
 import pytest
 
 from transduce.errors import InputError
-from transduce.scores.perplexity import Perplexity
+from transduce.scores.score import Perplexity
 
 
 def test_a_fair_die_has_perplexity_6():

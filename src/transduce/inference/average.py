@@ -15,7 +15,7 @@ from transduce.inference.load import load, require_usable_torch
 from transduce.inference.pairs import TOKENS, EncodedPair, target_log_probs
 from transduce.runs.average import open_or_write_average, write_average
 from transduce.runs.prepared_corpus import STORE
-from transduce.scores.perplexity import exp_of_mean
+from transduce.scores.score import exp_of_mean
 from transduce.text.arguments import read_path, require_count
 
 COUNTED = 5_000  # training pairs whose words are counted

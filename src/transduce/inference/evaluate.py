@@ -28,8 +28,7 @@ from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.runs.development import are_sides_swapped
 from transduce.scores.metrics import METRICS, WITHOUT_BLANKS
-from transduce.scores.perplexity import Perplexity
-from transduce.scores.score import Score, format_scores
+from transduce.scores.score import Perplexity, Score, format_scores
 from transduce.scores.scoring import (
     compute_score,
     find_decomposed,

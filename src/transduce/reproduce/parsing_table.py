@@ -23,7 +23,7 @@ from transduce.inference.evaluate import find_task_files
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.recipes.printed import TABLE_4
-from transduce.reproduce.tree_baselines.baselines import BASELINES
+from transduce.reproduce.baselines import BASELINES
 from transduce.runs.choice import choose_texts
 from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
 from transduce.runs.train import train as train_run

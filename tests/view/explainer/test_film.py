@@ -13,8 +13,8 @@ from tests.view.explainer.test_model import stored_model
 from transduce.errors import InputError
 from transduce.inference.translator import Translator
 from transduce.view.explainer.explain import explain
-from transduce.view.explainer.film import PARTS, read_film, time_lines
 from transduce.view.explainer.reference import trace_model
+from transduce.view.explainer.texts import PARTS, read_film, time_lines
 from transduce.view.page.document import read_texts
 
 TEXTS = ("the old dog sees a woman", "a woman sees the dog")

@@ -10,8 +10,14 @@ from tests.view.explainer.samples import ODD, TEXT, make_translator
 from transduce.errors import InputError
 from transduce.view.explainer import explain as module
 from transduce.view.explainer.explain import CORE, VIEWS, explain
-from transduce.view.explainer.film import PARTS, PICTURES, read_film
-from transduce.view.explainer.texts import choose_page_texts, read_texts_file, read_tour
+from transduce.view.explainer.texts import (
+    PARTS,
+    PICTURES,
+    choose_page_texts,
+    read_film,
+    read_texts_file,
+    read_tour,
+)
 from transduce.view.page.document import read_part, read_texts
 
 GERMAN = read_texts("explainer")["de"]

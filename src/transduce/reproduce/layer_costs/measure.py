@@ -13,13 +13,16 @@ import torch
 
 from transduce.machine.environment import describe_environment
 from transduce.machine.limits import memory_bytes
-from transduce.reproduce.layer_costs.kinds import (
+from transduce.reproduce.layer_costs.layers import (
+    EXACT,
+    HEADS,
     KINDS,
     LayerKind,
+    build_layer,
+    build_sizes,
     compute_reach_per_side,
     count_projection_operations,
 )
-from transduce.reproduce.layer_costs.layer import EXACT, HEADS, build_layer, build_sizes
 from transduce.reproduce.layer_costs.trace import (
     WIDE,
     count_operations,

@@ -32,8 +32,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from transduce.mixing.layers import RecurrentLayer
 from transduce.paper.model import initialise
-from transduce.reproduce.layer_costs.kinds import LayerKind
-from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer, build_layer
+from transduce.reproduce.layer_costs.layers import EXACT, LayerKind, MeasuredLayer, build_layer
 from transduce.settings import Architecture
 
 

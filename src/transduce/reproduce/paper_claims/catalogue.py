@@ -1,6 +1,6 @@
 """The paper's claims in its order: what measures each, and the range in which it holds.
 
-Times and memory are measured on this machine, with the trained models of `trained.py`. Where the
+Times and memory are measured on this machine, with the trained models of `measures.py`. Where the
 paper gives no number, the range is ours.
 """
 
@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import final
 
 from transduce.recipes.printed import TABLE_2
-from transduce.reproduce.paper_claims.costs import (
+from transduce.reproduce.paper_claims.measures import (
     compare_compatibilities,
     compare_heads,
     count_layers,
+    measure_nats,
     measure_paths,
+    measure_positions,
     measure_products,
 )
-from transduce.reproduce.paper_claims.trained import measure_nats, measure_positions
 from transduce.reproduce.table_claims import STUDENT
 
 Values = Mapping[str, float]  # what was measured from one seed, by name

@@ -24,7 +24,7 @@ from transduce.machine.environment import describe_environment
 from transduce.reproduce.job import ROWS as FOLDER
 from transduce.reproduce.job import JobSelection, plan_jobs
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, PaperClaim, compute_interval
-from transduce.reproduce.paper_claims.trained import ROWS, SCALE
+from transduce.reproduce.paper_claims.measures import ROWS, SCALE
 from transduce.reproduce.report import Report, require_table_folder
 from transduce.reproduce.result import LIMIT, RESULT
 from transduce.reproduce.rows import TableCallbacks, TableRequest, train_rows

@@ -133,7 +133,11 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
     """Return a "png" or "svg" image of the runs' perplexities, and of scores if there are any."""
     from matplotlib.figure import Figure
 
-    score_names = {name for log in logs.values() for name in read_scores(log)[2]}
+    scored = {
+        name: [found for found in log.validations if found.score is not None]
+        for name, log in logs.items()
+    }
+    score_names = {one.score_name or "score" for some in scored.values() for one in some}
     with_scores = bool(score_names)
     figure = Figure(figsize=(6 + 5 * with_scores, 4), layout="constrained")
     panels = figure.subplots(1, 1 + with_scores, squeeze=False)[0]
@@ -143,7 +147,8 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
         draw_perplexity(panels[0], name, log, f"C{number}")
         if with_scores:
             panels[1].set(title=f"{', '.join(sorted(score_names))} of the development set")
-            panels[1].plot(*read_scores(log)[:2], color=f"C{number}", marker=".", label=name)
+            steps, scores = [one.step for one in scored[name]], [one.score for one in scored[name]]
+            panels[1].plot(steps, scores, color=f"C{number}", marker=".", label=name)
     dev = [one for log in logs.values() for one in dev_perplexities(log)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
     if highest is not None:  # hide the first updates' high perplexity
@@ -167,16 +172,6 @@ def dev_perplexities(log: RunLog) -> list[float]:
     """Return the development set's perplexity at each validation, NaN if the log lacks it."""
     nats = [found.nats for found in log.validations]
     return [math.nan if one is None else finite_perplexity(one) for one in nats]
-
-
-def read_scores(log: RunLog) -> tuple[list[int], list[float], list[str]]:
-    """Return steps, scores and metric names of those validations of a run that have a score."""
-    found = [one for one in log.validations if one.score is not None]
-    return (
-        [one.step for one in found],
-        [one.score for one in found if one.score is not None],
-        [one.score_name or "score" for one in found],
-    )
 
 
 # --- The figures ----------------------------------------------------------------------------------

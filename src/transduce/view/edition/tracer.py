@@ -181,11 +181,8 @@ def describe_value(value: object, *, brief: bool = False) -> str:
 
 def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
     """Yield (name, value) of a named tuple's fields, or a dataclass's that are not at default."""
-    defaults = (
-        {one.name: one.default for one in dataclasses.fields(value)}
-        if dataclasses.is_dataclass(value)
-        else {}
-    )
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    defaults = {one.name: one.default for one in fields}
     for name in getattr(value, "_fields", defaults):
         one = getattr(value, name)
         if isinstance(one, Tensor) or name not in defaults or one != defaults[name]:

@@ -1,18 +1,16 @@
-"""A probabilistic grammar over part-of-speech tags: learned by counting, and used by CKY.
+"""The baseline parsers of Table 4 by name, built from training trees to parse tagged sentences.
 
-Constituents over the same words are joined to one symbol (S over VP: "S VP"), and rules with more
-than two children are split from the left, so that all rules have two children:
-
-    A -> B C D E    becomes    A -> B )A B    )A B -> C )A C    )A C -> D E
-
-The split symbol `)A B` is named after the parent A and one sibling, B. A tag such as NN is the
-symbol "(NN". As labels hold neither spaces nor brackets, no label equals a symbol of these kinds.
+Three parse by rule: a flat tree, a right-branching tree, and noun phrases found by tags. The fourth
+uses a probabilistic grammar over part-of-speech tags, which is learned by counting and
+used by the CKY algorithm.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from typing import final
 
 import numpy as np
@@ -23,9 +21,64 @@ from transduce.errors import InputError
 from transduce.text.tags import TaggedSentence
 from transduce.text.trees.tree import Constituent, Tree, flat_tree
 
+Parser = Callable[[TaggedSentence], Tree]  # the sentence's labels are part-of-speech tags
+SENTENCE, NOUN_PHRASE = "S", "NP"
+FINAL_PUNCTUATION = frozenset({".", "''", ":"})
+DETERMINERS, ADJECTIVES = {"DT", "PDT", "PRP$"}, {"JJ", "JJR", "JJS", "CD", "HYPH", "AFX"}
+NOUNS = {"NN", "NNS", "NNP", "NNPS", "PRP"}
+NOMINAL = frozenset(DETERMINERS | ADJECTIVES | NOUNS)
 JOIN, TAG, SPLIT = " ", "(", ")"
 Rule = tuple[str, ...]  # the children of a symbol: two symbols, one tag, or the root's symbol
 ROOT = "("  # the symbol above the root of every tree
+
+
+def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
+    """Return a tree with an S over all words, and from each word but the last an NP to the end.
+
+    A final punctuation mark is directly under S.
+    """
+    end = len(sentence.tokens)
+    while end > 1 and sentence.labels[end - 1] in FINAL_PUNCTUATION:
+        end -= 1
+    inner = [Constituent(NOUN_PHRASE, start, end) for start in range(end - 1)]
+    return build_tree(sentence, inner)
+
+
+def build_noun_chunk_tree(sentence: TaggedSentence) -> Tree:
+    """Return a tree with an S over all words, and an NP over each run of nominal tags."""
+    chunks, place = list[Constituent](), 0
+    for is_nominal, run in groupby(sentence.labels, key=NOMINAL.__contains__):
+        end = place + len(list(run))
+        chunks += [Constituent(NOUN_PHRASE, place, end)] * is_nominal
+        place = end
+    return build_tree(sentence, chunks)
+
+
+def build_tree(sentence: TaggedSentence, inner: Sequence[Constituent]) -> Tree:
+    """Return a tree with an S over all words of a sentence, above the given constituents."""
+    root = Constituent(SENTENCE, 0, len(sentence.tokens))
+    labels, starts, ends = zip(root, *inner, strict=True)
+    return Tree(sentence.tokens, sentence.labels, labels, starts, ends)
+
+
+# functions from cleaned training trees to a parser; only the grammar reads the trees
+BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = {
+    "baseline-flat": lambda _: lambda sentence: build_tree(sentence, []),
+    "baseline-right-branching": lambda _: build_right_branching_tree,
+    "baseline-noun-chunks": lambda _: build_noun_chunk_tree,
+    "baseline-pcfg": lambda trees: partial(parse_by_grammar, grammar=learn_grammar(trees)),
+}
+
+
+# --- A probabilistic grammar ----------------------------------------------------------------------
+
+# Constituents over the same words are joined to one symbol (S over VP: "S VP"), and rules with more
+# than two children are split from the left, so that all rules have two children:
+#
+#     A -> B C D E    becomes    A -> B )A B    )A B -> C )A C    )A C -> D E
+#
+# The split symbol `)A B` is named after the parent A and one sibling, B. A tag such as NN is the
+# symbol "(NN". As labels hold neither spaces nor brackets, no label equals a symbol of these kinds.
 
 
 @final

@@ -1,19 +1,26 @@
-"""Measures what claims say of operations, time and memory, and of the softmax of dot products
+"""What measures the claims: costs and products of layers, and small models that are trained
 
-Nothing is trained. Each function measures from one seed and returns its values by name.
+Each function measures from one seed and returns its values by name. All rows of trained models
+learn the same sentences of the phrasebook, none of more than LONGEST pieces, so that the
+development set has sentences of lengths that no row was trained on.
 """
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from transduce.inference.load import load
+from transduce.inference.pairs import TOKENS, encode_pairs, number_pairs, target_log_probs
 from transduce.paper.model import Compatibility
 from transduce.paper.operations import FULL_ATTENTION, build_padded_attention, compare
-from transduce.reproduce.layer_costs.kinds import KINDS, LayerKind
-from transduce.reproduce.layer_costs.layer import EXACT, build_layer, build_sizes
+from transduce.phrasebook import pairs
+from transduce.recipes.scale import Scale
+from transduce.reproduce.layer_costs.layers import EXACT, KINDS, LayerKind, build_layer, build_sizes
 from transduce.reproduce.layer_costs.measure import measure_seconds
 from transduce.reproduce.layer_costs.trace import (
     WIDE,
@@ -21,13 +28,15 @@ from transduce.reproduce.layer_costs.trace import (
     measure_path_length,
     measure_peak_bytes,
 )
-from transduce.settings import Architecture
+from transduce.reproduce.result import read_result
+from transduce.settings import Architecture, Data, Recipe, Search, Training
+from transduce.settings.recipe import Value, with_changes
 
 Runs = Mapping[str, Path]
 ROUNDS = 15  # how often each call is timed; the shortest time counts, because it is disturbed least
 SIZES = ((64, 64), (256, 64), (512, 64), (256, 16), (256, 256))  # n and d_k of a head
 WIDTHS = (16, 64, 256)  # d_k of products
-PAIRS, KEYS = 100_000, 64
+PAIRS, KEYS = 100_000, 64  # of products
 KIND: Mapping[str, LayerKind] = {kind.name: kind for kind in KINDS}
 FULL, RESTRICTED = KIND["self-attention"], KIND["self-attention (restricted)"]
 CONVOLUTION, SEPARABLE = KIND["convolutional, contiguous"], KIND["separable convolutional"]
@@ -118,3 +127,84 @@ def measure_paths(_seed: int, _runs: Runs) -> dict[str, float]:
         found[f"{n} {r}"] = float(measure_path_length(RESTRICTED, n, sizes, causal=False))
     full = build_sizes(FULL, WIDE, 3, 5)
     return found | {"full": float(measure_path_length(FULL, 65, full, causal=False))}
+
+
+# --- Small models that are trained ----------------------------------------------------------------
+
+LONGEST = 16  # pieces of a training sentence
+DEVELOPMENT_PAIRS = 1_000
+SCALE = Scale(
+    name="claims",
+    about="2 layers of width 64, 1,500 updates of 1,024 tokens, our own phrasebook",
+    cost="a minute or two",
+    visible_findings="what these small models show of each claim",
+)
+BASE = Recipe(
+    name="claims/base",
+    architecture=Architecture(
+        layers=2, d_model=64, d_ff=256, heads=4, d_k=16, d_v=16, max_positions=128
+    ),
+    data=Data(
+        corpus="phrasebook",
+        vocabulary_size=1_000,
+        source_tokens=1_024,
+        target_tokens=1_024,
+        max_pairs=30_000,
+        max_length=LONGEST,
+    ),
+    training=Training(steps=1_500, warmup=300, threads=1, snapshot_every=500, validate_lines=20),
+    search=Search(beam=1),
+    because="a claim wants three seeds of every row within the hour",
+)
+CHANGES: Mapping[str, Mapping[str, Value]] = {
+    "base": {},
+    "scaled-dk64": {"d_k": 64},
+    "scaled-dk256": {"d_k": 256},
+    "dot-dk16": {"compatibility": "dot"},
+    "dot-dk64": {"d_k": 64, "compatibility": "dot"},
+    "dot-dk256": {"d_k": 256, "compatibility": "dot"},
+    "scaled-dk4": {"d_k": 4},
+    "additive-dk4": {"d_k": 4, "compatibility": "additive"},
+    "bilinear-dk4": {"d_k": 4, "compatibility": "bilinear"},
+    "additive-dk16": {"compatibility": "additive"},
+    "additive-dk64": {"d_k": 64, "compatibility": "additive"},
+    "learned": {"positions": "learned"},
+    "deep": {"layers": 6},
+    "deep-glorot": {"layers": 6, "initialisation": "glorot"},
+}
+
+
+def build_claim_recipe(name: str, changes: Mapping[str, Value]) -> Recipe:
+    """Return `BASE` named claims/`name`, with `changes` (values by field) to its architecture."""
+    recipe = replace(BASE, name=f"claims/{name}")
+    return with_changes(recipe, {f"architecture.{path}": value for path, value in changes.items()})
+
+
+ROWS: Mapping[str, Recipe] = {
+    name: build_claim_recipe(name, changes) for name, changes in CHANGES.items()
+}
+
+
+def measure_nats(_seed: int, runs: Runs) -> dict[str, float]:
+    """Return each trained row's nats a piece on the development set, without label smoothing."""
+    found = {}
+    for row, run in runs.items():
+        result = read_result(run.parent)
+        assert result is not None, "a claim is measured after its rows"
+        found[row] = math.log(result.perplexity["per_piece"])
+    return found
+
+
+def measure_positions(seed: int, runs: Runs) -> dict[str, float]:
+    """Return nats a piece by row, and as "ROW beyond" for sentences longer than in training."""
+    found = measure_nats(seed, runs)
+    for row, run in runs.items():
+        translator = load(run)
+        encoded = encode_pairs([*number_pairs(pairs("dev", DEVELOPMENT_PAIRS))], translator.task)
+        long = [
+            one for one in encoded if LONGEST < max(len(one.source), len(one.target)) <= 2 * LONGEST
+        ]
+        sources, targets = [one.source for one in long], [one.target for one in long]
+        log_probs = target_log_probs(translator.models, sources, targets, TOKENS)
+        found[f"{row} beyond"] = -sum(log_probs) / sum(map(len, targets))
+    return found

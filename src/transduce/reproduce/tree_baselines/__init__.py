@@ -1,1 +1,0 @@
-"""Parsers without a neural network, the baselines of the trained parser in Table 4."""
