@@ -73,12 +73,7 @@ class TreeTexts:
 
 
 def choose_trees(
-    recipe: Recipe,
-    train: object,
-    dev: object,
-    test: Path | str | None,
-    *,
-    needs_training: bool,
+    recipe: Recipe, train: object, dev: object, test: Path | str | None, *, needs_training: bool
 ) -> TreeTexts:
     """Open the trees of Table 4: the given trees, or else the trees of the recipe's corpus.
 
@@ -177,12 +172,7 @@ class ParsingTable:
 
 
 def measure_parser(
-    model: Translator,
-    gold: Sequence[str],
-    *,
-    name: str,
-    trained_on: str,
-    on_message: OnMessage,
+    model: Translator, gold: Sequence[str], *, name: str, trained_on: str, on_message: OnMessage
 ) -> tuple[ParserScores, list[str]]:
     """Parse the words of gold trees with a model; return its scores and its trees."""
     outputs = []

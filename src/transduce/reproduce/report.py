@@ -36,12 +36,8 @@ OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEX
 MACHINE_SETTINGS = frozenset(  # settings that change how a run is executed, not what is learned
     f"training.{name}"
     for name in (
-        "precision",
-        "compile",
-        "pad_to_tokens",
-        "checkpoint_minutes",
-        "validate_every",
-        "validate_lines",
+        *("precision", "compile", "pad_to_tokens"),
+        *("checkpoint_minutes", "validate_every", "validate_lines"),
     )
 )
 

@@ -49,7 +49,8 @@ def build_report(table: ResultTable) -> Report:
     """Build the report of Table 2: its rows, the paper's claims, records and a plot."""
     data = table.runs[0].recipe.data
     pair = f"{data.source_language}-{data.target_language}"  # such as en-de
-    title = f"Table 2, {pair}, at the scale {table.scale}"
+    scale = f"the scale {table.scale}"
+    title = f"Table 2, {pair}, at {scale}"
     found = compare_claims(table, CLAIMS, {"BLEU": map_printed_bleu(pair)})
     return Report(
         name="table2",
@@ -60,12 +61,8 @@ def build_report(table: ResultTable) -> Report:
             COMPARABILITY[pair],
         ],
         parts=[
-            (
-                f"BLEU and cost, {pair}, ours at the scale {table.scale}",
-                COSTS,
-                build_cells(table, pair),
-            ),
-            (f"Comparisons at the scale {table.scale}", describe_significance(table), found),
+            (f"BLEU and cost, {pair}, ours at {scale}", COSTS, build_cells(table, pair)),
+            (f"Comparisons at {scale}", describe_significance(table), found),
         ],
         rows=[build_record(run) | find_printed(run.row, pair) for run in table.runs],
         picture=build_plot(table, title, pair),

@@ -55,21 +55,18 @@ FIGURES = {
 
 def build_report(table: ResultTable) -> Report:
     """Build the report of Table 3: its rows, the paper's claims, records and a plot."""
+    scale, found = f"the scale {table.scale}", compare_claims(table, CLAIMS, FIGURES)
     return Report(
         name="table3",
-        title=f"Table 3 at the scale {table.scale}",
+        title=f"Table 3 at {scale}",
         conditions=[
             *describe_conditions(table),
             "last weights, nothing averaged; the paper: on newstest2013",
             f"beside the paper's figures: {describe_comparability(table, table.runs[0])}",
         ],
         parts=[
-            (f"Rows at the scale {table.scale}", COUNTS, build_cells(table)),
-            (
-                f"What the paper found, at the scale {table.scale}",
-                describe_significance(table),
-                compare_claims(table, CLAIMS, FIGURES),
-            ),
+            (f"Rows at {scale}", COUNTS, build_cells(table)),
+            (f"What the paper found, at {scale}", describe_significance(table), found),
         ],
         rows=[build_record(run) | find_printed(run.row) for run in table.runs],
         picture=build_plot(table),

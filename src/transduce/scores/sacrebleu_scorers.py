@@ -16,10 +16,8 @@ from transduce.scores.score import Counts, Preprocess, Result, Texts
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEUScore
-    from sacrebleu.metrics.ter import TERScore
 
 MECAB = {"ja": "MeCab", "ko": "mecab_ko"}  # language -> module
-BLEU_COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 
 # Whitespace for Python's split but not for perl's, each replaced by a private-use letter.
 OTHER_BLANKS = "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
@@ -68,6 +66,16 @@ class SacreBleuScorer:
         return float(self.build()._compute_score_from_stats(sums).score)  # noqa: SLF001
 
 
+def pick(*names: str) -> Callable[[Any], dict[str, Any]]:
+    """Return a function that returns these attributes of a score of sacreBLEU, by name."""
+    return lambda score: {name: getattr(score, name) for name in names}
+
+
+# what a BLEU is computed from: counts of n-grams, precisions and lengths; and a TER
+extract_bleu_counts = pick("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
+extract_ter_counts = pick("num_edits", "ref_length")
+
+
 def build_bleu_scorer(tokenize: str, *, lowercase: bool = False) -> SacreBleuScorer:
     """Build a scorer of BLEU, without sacreBLEU's warning about tokenised text."""
     options: dict[str, str | bool] = {"tokenize": tokenize, "lowercase": lowercase, "force": True}
@@ -80,11 +88,6 @@ def require_mecab(texts: Texts, *, language: str) -> tuple[Texts, str]:
         fact = f"the words of MeCab need the package {MECAB[language]}"
         raise InputError(fact, f"pip install 'sacrebleu[{language}]'")
     return texts, ""
-
-
-def extract_bleu_counts(result: "BLEUScore") -> dict[str, Any]:
-    """Return the n-gram counts, precisions and lengths that a BLEU score is computed from."""
-    return {count: getattr(result, count) for count in BLEU_COUNTS}
 
 
 def format_multi_bleu(score: "BLEUScore") -> str:
@@ -130,11 +133,6 @@ def protect_other_blanks(line: str) -> str:
 def lowercase_ascii(line: str) -> str:
     """Lower-case A to Z only, and replace whitespace as `protect_other_blanks` does."""
     return line.translate(LETTERS).translate(LOWER)
-
-
-def extract_ter_counts(result: "TERScore") -> dict[str, Any]:
-    """Return the numbers of edits and of reference words that a TER score is computed from."""
-    return {"num_edits": result.num_edits, "ref_length": result.ref_length}
 
 
 def require_lines_short_enough_for_ter(

@@ -411,16 +411,9 @@ def count_brackets(
     rows = []
     for gold_line, output_line in zip(gold, outputs, strict=True):
         counts, _ = count_sentence(gold_line, output_line, parameters)
-        scored = counts.status == SCORED
-        rows.append(
-            (
-                counts.matched if scored else 0,
-                counts.gold_constituents,
-                counts.test if scored else 0,
-                int(counts.status == FAILED),
-                int(counts.status == SKIPPED),
-            )
-        )
+        matched, test = (counts.matched, counts.test) if counts.status == SCORED else (0, 0)
+        failed, skipped = int(counts.status == FAILED), int(counts.status == SKIPPED)
+        rows.append((matched, counts.gold_constituents, test, failed, skipped))
     return rows
 
 

@@ -142,9 +142,8 @@ def record_attention(
 ) -> AttentionView:
     """Return all attention weights for a source text and an output, from one forward pass.
 
-    Raises InputError before the pass if the weights may need more than `most` bytes.
-
-    The output is `target`, or else the translator's own, with the beam at each step of the
+    Raises InputError before the pass if the weights may need more than `most` bytes. The output is
+    `target`, or else the translator's own, with the beam at each step of the
     search. Unlike in translation, a long text is not split.
     """
     if len(translator.models) > 1:

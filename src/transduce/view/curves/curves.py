@@ -103,11 +103,7 @@ def require_curves_output(output: Path) -> str:
 
 
 def encode_curves(
-    suffix: str,
-    found: Sequence[RunCurve],
-    logs: Mapping[str, tuple[Path, RunLog]],
-    *,
-    full: bool,
+    suffix: str, found: Sequence[RunCurve], logs: Mapping[str, tuple[Path, RunLog]], *, full: bool
 ) -> bytes:
     """Return the curves of runs as a page, an image or CSV by the file name's extension."""
     if KINDS[suffix] == "figures":

@@ -103,7 +103,6 @@ def find_experiments(
 
     Of positions, a text is preferred whose translation says its words in another order; of the
     others, one whose translation becomes none that another experiment found.
-
     Long translations are left out: a changed model computes every step anew, and one that is hardly
     trained never ends.
     """
