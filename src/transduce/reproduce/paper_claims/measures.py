@@ -8,7 +8,6 @@ development set has sentences of lengths that no row was trained on.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import torch
@@ -40,7 +39,6 @@ PAIRS, KEYS = 100_000, 64  # of products
 KIND: Mapping[str, LayerKind] = {kind.name: kind for kind in KINDS}
 FULL, RESTRICTED = KIND["self-attention"], KIND["self-attention (restricted)"]
 CONVOLUTION, SEPARABLE = KIND["convolutional, contiguous"], KIND["separable convolutional"]
-build_exact = partial(build_layer, dtype=EXACT)  # in float64, torch counts all operations
 
 
 def measure_cost(name: str, update: Callable[[], None]) -> dict[str, float]:
@@ -98,7 +96,8 @@ def compare_heads(seed: int, _runs: Runs) -> dict[str, float]:
         sizes = Architecture(heads=heads, d_k=width, d_v=width)
         layer = build_layer(FULL, 128 + seed, sizes)
         found |= measure_cost(f"{heads}", layer.build_update())
-        found[f"{heads} operations"] = float(sum(count_operations(build_exact(FULL, 128, sizes))))
+        exact = build_layer(FULL, 128, sizes, dtype=EXACT)
+        found[f"{heads} operations"] = float(sum(count_operations(exact)))
     return found
 
 
@@ -109,7 +108,8 @@ def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
     """
 
     def count(kind: LayerKind, n: int, d: int, k: int = 3) -> float:
-        return float(count_operations(build_exact(kind, n, build_sizes(kind, d, k, r=5)))[0])
+        layer = build_layer(kind, n, build_sizes(kind, d, k, r=5), dtype=EXACT)
+        return float(count_operations(layer)[0])
 
     found: dict[str, float] = {f"convolution {k}": count(CONVOLUTION, 64, 64, k) for k in (3, 9)}
     found["LSTM"] = count(KIND["recurrent (LSTM)"], 64, 64)
