@@ -20,7 +20,6 @@ from transduce.view.curves.curves import (
     dev_perplexities,
     draw_curves,
     name_runs,
-    read_scores,
 )
 from transduce.view.curves.read_log import read_run_log
 
@@ -52,8 +51,9 @@ def test_a_name_is_no_formula_and_may_have_letters_that_the_font_lacks(trained):
 def test_what_is_drawn_is_what_the_journal_says(trained):
     lines = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
     looks = [line for line in lines if line["event"] == "validation"]
-    assert dev_perplexities(read_run_log(trained)) == [math.exp(look["nats"]) for look in looks]
-    assert read_scores(read_run_log(trained))[1] == [look["score"]["value"] for look in looks]
+    log = read_run_log(trained)
+    assert dev_perplexities(log) == [math.exp(look["nats"]) for look in looks]
+    assert [one.score for one in log.validations] == [look["score"]["value"] for look in looks]
 
 
 def test_figures_are_those_of_the_journal_with_all_digits(call, trained, tmp_path):
