@@ -350,19 +350,15 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
 def list_notes(translator: Translator) -> list[str]:
     """Return a sentence for each way in which the model differs from the paper's."""
     sizes = translator.models[0].sizes
-    notes = {
-        (
-            "norm",
-            "pre",
-        ): "This model normalises before each sub-layer; the paper after the sum (3.1).",
-        (
-            "positions",
-            "learned",
-        ): "This model learned its positions (Table 3, row E); the paper adds sinusoids.",
-        ("positions", "tensor2tensor"): "This model's sines come first, then its cosines; the "
-        "paper's alternate (3.5).",
-    }
-    found = [note for (name, value), note in notes.items() if getattr(sizes, name) == value]
+    found = []
+    if sizes.norm == "pre":
+        found.append("This model normalises before each sub-layer; the paper after the sum (3.1).")
+    if sizes.positions == "learned":
+        found.append("This model learned its positions (Table 3, row E); the paper adds sinusoids.")
+    if sizes.positions == "tensor2tensor":
+        found.append(
+            "This model's sines come first, then its cosines; the paper's alternate (3.5)."
+        )
     if sizes.tie_embeddings != "all":
         found.append("Not all three matrices of section 3.4 are shared in this model.")
     return found
