@@ -26,14 +26,14 @@ function halfTable() {
 }
 
 /** Returns the weight of each value of a byte, for rows of `keys` weights, as `build_levels` in page.py. */
-function levelTable(keys) {
-  const levels = [0];
-  for (let w = 0; w < 1; levels.push(w)) w = min(1, w + clamp(0.08 * w, max(0.02 / keys, 1e-6), 0.008));
-  return Float32Array.from(levels);
+function listLevels(keys) {
+  const table = [0];
+  for (let w = 0; w < 1; table.push(w)) w = min(1, w + clamp(0.08 * w, max(0.02 / keys, 1e-6), 0.008));
+  return Float32Array.from(table);
 }
 
 // The weights of all stored numbers, which are float16 bits or indices of levels.
-for (const kind of header.kinds) kind.table = header.numbers === "float16" ? halfTable() : levelTable(kind.columns);
+for (const kind of header.kinds) kind.table = header.numbers === "float16" ? halfTable() : listLevels(kind.columns);
 
 /** Returns the numbers of one layer, [heads, rows, columns] in a row; each indexes the kind's table. */
 function openLayer(kind, layer) {
