@@ -123,11 +123,12 @@ class SpanReport:
         """
         every = list(zip(weights, self.types.values(), strict=True))
         total = sum(weights)
-        means = (
-            divide(sum(weight * getattr(one, name) for weight, one in every), total)
-            for name in ("precision", "recall", "f1")
+        return SpanAverage(
+            divide(sum(weight * one.precision for weight, one in every), total),
+            divide(sum(weight * one.recall for weight, one in every), total),
+            divide(sum(weight * one.f1 for weight, one in every), total),
+            self.counts.gold,
         )
-        return SpanAverage(*means, self.counts.gold)
 
     def as_json(self) -> dict[str, Any]:
         """Return averages, counts and the scores of each span type as plain values for JSON."""
