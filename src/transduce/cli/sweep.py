@@ -72,13 +72,13 @@ def command(
         train_combinations,
         warn_of_chance,
     )
-    from transduce.runs.text_names import set_languages
+    from transduce.runs.text_names import to_language_settings
 
     named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.read_dev())
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     with display.show_pair_count() as on_progress:
-        settings = {**dict(changes), **set_languages(languages)}
+        settings = {**dict(changes), **to_language_settings(languages)}
         start, combinations = prepare_sweep(
             output, named_texts, named, settings, chosen, on_progress, display.print_note
         )

@@ -229,7 +229,7 @@ def encode_prefix(
 ) -> tuple[int, ...]:
     """Return a line's forced prefix as ids, () if it has none; refuse a prefix that is too long.
 
-    The line's first encoded part and `extra_length` set the most pieces.
+    It may have as many pieces as the line's first part, and `extra_length` more.
     """
     if line.prefix is None:
         return ()

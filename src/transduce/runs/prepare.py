@@ -14,7 +14,7 @@ from transduce.runs.prepared_corpus import (
     prepare_corpus,
     require_corpus_folder,
 )
-from transduce.runs.text_names import LANGUAGES, list_names, set_languages
+from transduce.runs.text_names import LANGUAGES, list_names, to_language_settings
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, require_changes
@@ -52,7 +52,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     report = on_progress or ignore_event
     settings = {} if settings is None else settings
     require_changes(settings)
-    changes = {**settings, **set_languages(languages)}
+    changes = {**settings, **to_language_settings(languages)}
     explain = on_message or ignore_event
     named = None if recipe is None else find_recipe(recipe)
     if any(one is not None for one in (parent, old, old_share)):

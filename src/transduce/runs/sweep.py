@@ -97,7 +97,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
         rows = transduce.sweep("sweep", *texts, recipe="demo", vary=vary, settings=settings)
         best = rows[0].settings
     """
-    from transduce.runs.text_names import set_languages
+    from transduce.runs.text_names import to_language_settings
     from transduce.runs.train import open_callbacks, require_callbacks
 
     require_callbacks(callbacks)
@@ -113,7 +113,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     folder = read_folder(folder)
     start, combinations = prepare_sweep(
-        folder, (train, dev), named, {**settings, **set_languages(languages)}, vary
+        folder, (train, dev), named, {**settings, **to_language_settings(languages)}, vary
     )
     return train_combinations(folder, start, combinations, observe)
 

@@ -192,7 +192,7 @@ def read_name(name: object) -> str:
     return found
 
 
-def set_languages(codes: Sequence[str] | None) -> dict[str, Value]:
+def to_language_settings(codes: Sequence[str] | None) -> dict[str, Value]:
     """Return settings for a user's language codes ({} for None); refuse words that are no codes."""
     if codes is None:
         return {}
@@ -209,7 +209,7 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
 
     A task whose outputs are trees or labels has one language, that of the source.
     """
-    changes, count = set_languages(codes), 1 if has_symbol_outputs(recipe.data) else 2
+    changes, count = to_language_settings(codes), 1 if has_symbol_outputs(recipe.data) else 2
     what = f"a model for {recipe.data.task} has {'one language' if count == 1 else 'two languages'}"
     form = "--languages en" if count == 1 else FORM
     named = "1 was" if len(changes) == 1 else f"{len(changes)} were"

@@ -39,7 +39,7 @@ from transduce.runs.text_names import (
     name_languages,
     name_text,
     read_name,
-    set_languages,
+    to_language_settings,
 )
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
@@ -90,7 +90,7 @@ class PreparedTraining:
 
 def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
     """Choose the recipe of a training, and prepare its corpus or open a prepared one."""
-    inputs = replace(inputs, settings={**inputs.settings, **set_languages(inputs.languages)})
+    inputs = replace(inputs, settings={**inputs.settings, **to_language_settings(inputs.languages)})
     require_consistent_inputs(inputs)
     is_begun = is_run(inputs.folder)
     require(

@@ -138,7 +138,7 @@ def find_lost(source: str, translation: str) -> list[str]:
 
 
 def compare_placeholders(source: str, translation: str) -> str:
-    """Describe a translation's lost and added placeholders and tags, and lost numbers, or ""."""
+    """Return a phrase on lost or added placeholders and tags, and lost numbers; "" if none."""
     tags, others = (Counter(MARKUP.findall(text)) for text in (source, translation))
     lacks = [*find_lost(source, translation), *(tags - others).elements()]
     adds = [*(count_items(translation) - count_items(source)).elements()]
