@@ -17,7 +17,7 @@ from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.packed import Packed
 
 SOURCE, TARGET = [35, 40, 260, 7, 0], [50, 261, 9]
-TYPES = (np.float32, np.int8, np.int16, np.int32)
+TYPES = (np.float32, np.int8, np.int16, np.int32, np.float16)
 
 
 def read_model_file(data):
@@ -135,8 +135,19 @@ def test_in_8_bits_no_weight_is_off_by_more_than_half_a_step(tmp_path):
         assert rounded[name].dtype == np.int8
         assert np.abs(rounded[name] / scale - exact[name]).max() <= 0.501 / scale.min()
         assert (np.abs(rounded[name]).max(axis=1) == 127).all()
-    others = [name for name in exact if not name.endswith("/weight")]
+    tables = {f"{stack}/position_encodings/encodings" for stack in ("encoder", "decoder")}
+    assert all(np.abs(exact[name] - rounded[name]).max() < 2**-11 for name in tables)
+    others = exact.keys() - {*matrices} - tables
     assert all((exact[name] == rounded[name]).all() for name in others)
+
+
+def test_the_sinusoids_are_stored_once_in_half_as_many_bytes_in_8_bits(tmp_path):
+    member = random_member(replace(shapes()["untied"], tie_embeddings="all"))
+    write(member, tmp_path / "out", "int8")
+    size = (tmp_path / "out/model.bin").stat().st_size
+    weights = sum(one.numel() for one in member.transformer.parameters())
+    table = 1_024 * member.recipe.architecture.d_model * 2
+    assert table < size - weights < 1.5 * table
 
 
 def test_symbols_stand_in_the_order_of_their_ids(tmp_path):

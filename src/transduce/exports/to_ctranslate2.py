@@ -31,7 +31,8 @@ from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 
 VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # of the format, and of the kind of model
-TYPES = MappingProxyType({"float32": 0, "int8": 1, "int16": 2, "int32": 3})
+TYPES = MappingProxyType({"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4})
+POSITIONS, MOST_POSITIONS = "position_encodings/encodings", 1024  # CTranslate2 cuts inputs there
 Variables = dict[str, np.ndarray]
 Named = Iterator[tuple[str, np.ndarray]]
 SWITCHED_OFF = (
@@ -85,6 +86,10 @@ def name_variables(weights: Weights, *, precision: str) -> Variables:
     # CTranslate2 numbers the source's tables, because a source with word features has several.
     found["encoder/embeddings_0/weight"] = found.pop("encoder/embeddings/weight")
     found |= dict(name_projection("decoder/projection", weights.projection))
+    if weights.encoder.positions is weights.decoder.positions:  # sinusoids
+        table = weights.encoder.positions[:MOST_POSITIONS]
+        table = table.astype(np.float16) if precision == "int8" else table
+        found |= {f"{stack}/{POSITIONS}": table for stack in ("encoder", "decoder")}
     if precision == "int8":
         quantise_matrices(found)
     found |= {name: scalar(0) for name in SWITCHED_OFF}
@@ -124,7 +129,7 @@ def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
     yield f"{scope}/scale_embeddings", scalar(1)
     yield f"{scope}/activation", scalar(ACTIVATIONS[weights.activation])
     yield f"{scope}/embeddings/weight", stack.embedding
-    yield f"{scope}/position_encodings/encodings", stack.positions
+    yield f"{scope}/{POSITIONS}", stack.positions
     if stack.final_norm is not None:
         yield from name_norm(f"{scope}/layer_norm", stack.final_norm)
     for number, layer in enumerate(stack.layers):
@@ -239,11 +244,8 @@ def list_differences(model: TaskModel) -> list[str]:
             f"its length penalty is log P / |Y|^alpha, not search.penalty={search.penalty}: the "
             "searches are equal with beam_size=1 or length_penalty=0",
         )
-    if sizes.positions == "learned":
-        found.append(
-            f"inputs and outputs have at most {sizes.max_positions} symbols (learned positions)"
-        )
-    return found
+    most = sizes.max_positions if sizes.positions == "learned" else MOST_POSITIONS
+    return [*found, f"inputs and outputs have at most {most:,} symbols"]
 
 
 @final

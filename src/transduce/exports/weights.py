@@ -15,6 +15,7 @@ from transduce.paper.model import (
     LearnedPositions,
     SinusoidalPositions,
     Transformer,
+    compute_sinusoids,
 )
 from transduce.settings import Architecture
 
@@ -101,6 +102,7 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
     width = head_width or max(model.sizes.d_k, model.sizes.d_v)
     collector = Collector(model.sizes, width)
     matrices = {id(one): to_numpy(one.weight) for one in (model.source, model.target, model.output)}
+    sinusoids = to_numpy(compute_sinusoids(POSITIONS, model.sizes.d_model, model.sizes.positions))
 
     def collect(
         embedding: nn.Module,
@@ -110,11 +112,7 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
     ) -> Stack:
         return Stack(
             matrices[id(embedding)],
-            to_numpy(
-                positions.weight
-                if isinstance(positions, LearnedPositions)
-                else positions.compute(POSITIONS)
-            ),
+            to_numpy(positions.weight) if isinstance(positions, LearnedPositions) else sinusoids,
             tuple(collector.collect_layer(layer) for layer in layers),
             collect_affine(norm) if isinstance(norm, nn.LayerNorm) else None,
         )
