@@ -1,7 +1,6 @@
 """What mixes positions, by `architecture.mixing`: self-attention, or another layer of Table 1
 
-The other layers, and the search that recomputes prefixes for them, are imported for a model that
-has them.
+The other layers are imported for a model that has them.
 """
 
 from typing import Any
@@ -19,11 +18,7 @@ from transduce.settings import Architecture
 
 def find_mixing(sizes: Architecture) -> BuildMixing:
     """Return the function that builds a model's mixing layers, such as `build_self_attention`."""
-    if sizes.neighbourhood_row:
-        from transduce.mixing.grid import build_grid_attention
-
-        return build_grid_attention
-    if sizes.mixing == "self-attention":
+    if sizes.mixing == "self-attention" and not sizes.neighbourhood_row:
         return build_self_attention
     from transduce.mixing.layers import build_layer
 
@@ -38,6 +33,6 @@ def build_stepwise_model(
     is_grid = sizes.neighbourhood_row and sizes.decoder_neighbourhood
     if sizes.mixing == "self-attention" and not is_grid:
         return StepwiseTransformer(model, operations)
-    from transduce.mixing.stepwise import RecomputingModel
+    from transduce.mixing.layers import RecomputingModel
 
     return RecomputingModel(model, operations)

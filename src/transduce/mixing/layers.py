@@ -1,37 +1,42 @@
-"""The recurrent and convolutional layers that Table 1 compares with self-attention
+"""What replaces self-attention: Table 1's other layers, and attention to a square of a picture
 
-Such a layer takes the place of self-attention (section 4); the rest of the model is the same. In
-the encoder a position depends on earlier and later positions, in the decoder on earlier ones only.
-Like the projections of attention, the convolutions have no biases and no non-linearity, since the
-feed-forward network follows.
+A recurrent or convolutional layer takes the place of self-attention (section 4); the rest of the
+model is the same. In the encoder a position depends on earlier and later positions, in the decoder
+on earlier ones only. Like the projections of attention, the convolutions have no biases and no
+non-linearity, since the feed-forward network follows. Such layers have no cache: `RecomputingModel`
+computes every prefix anew.
 """
 
 import math
 from collections.abc import Sequence
-from typing import final
+from dataclasses import dataclass
+from typing import NamedTuple, final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from transduce.packed import compute_sentence_starts, move_to_device
-from transduce.paper.model import Linear, fill_glorot
-from transduce.paper.operations import Operations
+from transduce.packed import Packed, compute_sentence_starts, move_to_device
+from transduce.paper.model import EncoderOutput, Linear, SelfAttention, Transformer, fill_glorot
+from transduce.paper.operations import AttentionMask, Operations
 from transduce.settings import Architecture
 
 # B sentences · T tokens of a whole batch, end to end · k positions of a kernel
+# R rows, one for each hypothesis · S tokens of a row's source · V symbols
 
 MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change nothing
 
 
 def build_layer(
     sizes: Architecture, number: int, *, causal: bool
-) -> "RecurrentLayer | ConvolutionLayer":
-    """Build the LSTM or convolution of layer `number` (from 0); the decoder's are `causal`.
+) -> "RecurrentLayer | ConvolutionLayer | SelfAttention":
+    """Build what replaces self-attention in layer `number` (from 0); the decoder's are `causal`.
 
-    It has the methods of self-attention except `decode_step`: see `RecomputingModel`.
+    An LSTM and a convolution have the methods of self-attention except `decode_step`.
     """
+    if sizes.neighbourhood_row:
+        return build_grid_attention(sizes, causal=causal)
     if sizes.mixing == "recurrent":
         return RecurrentLayer(sizes.d_model, causal=causal)
     projection = SeparableProjection if sizes.mixing == "separable" else FullProjection
@@ -191,3 +196,94 @@ class SentenceLayout:
             return x
         outside = self.after < offset if offset > 0 else self.before < -offset
         return x.roll(-offset, 0).masked_fill(outside[:, None], 0)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GridMask(AttentionMask):
+    """A mask that lets a position attend to a square around it, for pictures  (sections 4 and 7)
+
+    The positions of a sequence stand in rows of a given length, position i in row i // row and
+    column i % row. A position attends to positions at most (r - 1) / 2 rows and as many columns
+    away: to all r · r of them in the encoder, and in the decoder to those that do not come later.
+    """
+
+    row: int  # positions of a row
+
+    def compute_allowed(
+        self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]
+    ) -> Bool[Tensor, "T S"]:
+        """Return a matrix with True where a query position may attend to a key position."""
+        apart = torch.stack(
+            [
+                keys[None, :] // self.row - queries[:, None] // self.row,
+                keys[None, :] % self.row - queries[:, None] % self.row,
+            ]
+        )  # [2 T S], in rows and in columns
+        allowed = (apart.abs() <= (self.neighbourhood - 1) // 2).all(dim=0)
+        return allowed & (keys[None, :] <= queries[:, None]) if self.causal else allowed
+
+    @property
+    def reach(self) -> int:
+        """The most positions to one side that a position attends to, rounded up to whole rows."""
+        return (self.neighbourhood + 1) // 2 * self.row
+
+
+def build_grid_attention(sizes: Architecture, *, causal: bool) -> SelfAttention:
+    """Build the self-attention of an encoder layer, or of a decoder layer if `causal`."""
+    r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
+    mask = AttentionMask(causal=causal)
+    if r:
+        mask = GridMask(causal=causal, neighbourhood=r, row=sizes.neighbourhood_row)
+    return SelfAttention(sizes, mask)
+
+
+class Prefixes(NamedTuple):
+    """For each hypothesis row: its encoded source and the ids written so far."""
+
+    sources: list[Float[Tensor, "S d_model"]]  # the encoder's output
+    targets: list[list[int]]  # ids, BEGIN first
+
+
+@final
+@dataclass(frozen=True)
+class RecomputingModel:
+    """A model as a search takes it, without a cache; every step recomputes each whole prefix."""
+
+    model: Transformer
+    operations: Operations | None = None  # None: those of the model
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the model's weights."""
+        return self.model.output.weight.device
+
+    def start(self, sources: Sequence[Sequence[int]]) -> Prefixes:
+        """Encode sources (ids that end with END); return a row for each, with nothing written."""
+        packed = Packed.from_sentences(sources).to(self.device)
+        memory = self.model.encode(packed, self.operations)
+        return Prefixes(list(memory.states.split(list(memory.lengths))), [[] for _ in sources])
+
+    def step(
+        self, state: Prefixes, ids: Int[Tensor, " R"]
+    ) -> tuple[Float[Tensor, "R V"], Prefixes]:
+        """Append an id to each of R hypotheses; return V next symbols' log P and the new state."""
+        targets = [[*row, new] for row, new in zip(state.targets, ids.tolist(), strict=True)]
+        memory = EncoderOutput(torch.cat(state.sources), tuple(map(len, state.sources)))
+        inputs = Packed.from_sentences(targets).to(self.device)
+        states = self.model.decode(inputs, memory, self.operations)
+        lasts = compute_sentence_starts(inputs.lengths) + torch.tensor(inputs.lengths) - 1
+        logits = self.model.logits(states[lasts.to(self.device)])
+        operations = self.operations or self.model.operations
+        return operations.log_softmax(logits), state._replace(targets=targets)
+
+    def reorder(self, state: Prefixes, rows: Int[Tensor, " R2"]) -> Prefixes:
+        """Return the state of the rows with these indices, in this order."""
+        chosen = rows.tolist()
+        return Prefixes(
+            [state.sources[row] for row in chosen], [state.targets[row] for row in chosen]
+        )
+
+    def concatenate(self, first: Prefixes, second: Prefixes) -> Prefixes:
+        """Return one state with the rows of both states, those of `first` first."""
+        return Prefixes(first.sources + second.sources, first.targets + second.targets)

@@ -18,7 +18,7 @@ from torch import Tensor
 from transduce.equip import choose_operations
 from transduce.inference.outputs import combine_models, fit_batch_size
 from transduce.inference.translator import Translator
-from transduce.mixing.stepwise import RecomputingModel
+from transduce.mixing.layers import RecomputingModel
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.paper.operations import (
