@@ -45,11 +45,6 @@ def split_treebank_name(name: str) -> tuple[str, str]:
     return (treebank, form) if form in TREEBANK_TAGS else (name, "")
 
 
-def resolve_splits(corpus: Corpus) -> Corpus:
-    """Return an mtdata corpus with its only split from mtdata's index; other corpora unchanged."""
-    return mtdata.resolve_splits(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
-
-
 def find_corpus(name: str, languages: tuple[str, str]) -> Corpus:
     """Return the corpus of this name in two languages, in either order; else raise InputError."""
     found = find_corpora(name)

@@ -20,10 +20,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from transduce.datasets import mtdata
 from transduce.datasets.catalogue import (
     find_corpus,
     find_treebank,
-    resolve_splits,
     split_treebank_name,
 )
 from transduce.datasets.downloads import (
@@ -79,7 +79,7 @@ def find_split_files(
     """Return the two verified text files of a corpus's split, or None if it has no such split."""
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
-    folder = open_corpus(lies_in, languages, cache, name_to_fetch=name)
+    folder = open_fetched(find_corpus(lies_in, languages), cache, name)
     have = read_splits(folder)
     if split not in have and split in ("train", "test"):
         split = WHOLE
@@ -99,16 +99,6 @@ def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
     folder = open_fetched(find_treebank(treebank), cache, treebank)
     file = f"{split}.{FILES[form]}"
     return folder.verified_path(file) if split in read_splits(folder) else None
-
-
-def open_corpus(
-    name: str, languages: tuple[str, str], cache: Path, *, name_to_fetch: str = ""
-) -> VerifiedFolder:
-    """Open a fetched corpus's folder; if missing, InputError says to fetch `name_to_fetch`.
-
-    By default `name_to_fetch` is the corpus's own name.
-    """
-    return open_fetched(find_corpus(name, languages), cache, name_to_fetch or name)
 
 
 def open_fetched(corpus: Corpus | Treebank, cache: Path, name_to_fetch: str) -> VerifiedFolder:
@@ -150,7 +140,8 @@ def fetch_corpus(
         trees = find_documents(corpus, settings, progress)
         steps = {one.name: partial(write_trees, one, trees) for one in corpus.splits}
     else:
-        corpus = resolve_splits(corpus)
+        if corpus.name.startswith(mtdata.PREFIX):
+            corpus = mtdata.resolve_splits(corpus)
         texts = choose_text_pairs(corpus, settings, progress)
         languages = corpus.languages
         steps = {one.name: partial(write_split, one, languages, texts) for one in corpus.splits}
@@ -197,26 +188,19 @@ def choose_text_pair(
     part: Part, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[TextPair, dict[Text, VerifiedFile]]:
     """Return a part's first text pair whose files are available, and the file of each text."""
-    reasons = []
+    reasons, how = [], (settings, progress)
     for text_pair in part.text_pairs:
         try:
-            return text_pair, find_files(text_pair, settings, progress)
+            files = {
+                one: find_readable_file([t for t in text_pair if t.download == one], *how)
+                for one in dict.fromkeys(text.download for text in text_pair)
+            }
+            return text_pair, {text: files[text.download] for text in text_pair}
         except InputError as error:
             if isinstance(error, WrongFileError):
                 raise
             reasons.append(error.fact)
     raise InputError(f"{part.name} cannot be had: " + "; ".join(reasons), RESUME_HINT)
-
-
-def find_files(
-    text_pair: TextPair, settings: DownloadSettings, progress: DownloadProgress
-) -> dict[Text, VerifiedFile]:
-    """Find or download the files of both texts of a pair; return a dict from text to file."""
-    files = {
-        one: find_readable_file([t for t in text_pair if t.download == one], settings, progress)
-        for one in dict.fromkeys(text.download for text in text_pair)
-    }
-    return {text: files[text.download] for text in text_pair}
 
 
 def find_readable_file(

@@ -123,13 +123,8 @@ class Corpus:
     other_splits: tuple[tuple[str, str], ...] = ()  # (split, the other corpus that has it)
 
     @property
-    def downloads(self) -> tuple[Download, ...]:
-        """The files of the first text pair of every part, each file once."""
-        first = [part.text_pairs[0] for split in self.splits for part in split.parts]
-        return tuple(dict.fromkeys(text.download for pair in first for text in pair))
-
-    @property
     def size(self) -> int:
-        """The total size of `downloads` in bytes, or 0 if one of them is unknown."""
-        sizes = [download.size for download in self.downloads]
+        """The bytes of the first text pair of every part, each file once; 0 if one is unknown."""
+        first = [part.text_pairs[0] for split in self.splits for part in split.parts]
+        sizes = [one.size for one in {text.download for pair in first for text in pair}]
         return sum(sizes) if all(sizes) else 0

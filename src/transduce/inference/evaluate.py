@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.datasets.cache import cache_folder
-from transduce.datasets.catalogue import is_treebank
+from transduce.datasets.catalogue import find_corpus, is_treebank
 from transduce.datasets.fetch import (
     find_split_files,
     find_treebank_file,
-    open_corpus,
+    open_fetched,
     read_splits,
 )
 from transduce.errors import InputError, suggest_names
@@ -314,7 +314,7 @@ def find_fetched_files(name: str, data: Data) -> tuple[Path, Path]:
     languages, cache = (data.source_language, data.target_language), cache_folder()
     texts = find_split_files(corpus, split or "test", languages, cache)
     if texts is None:
-        have = read_splits(open_corpus(corpus, languages, cache))
+        have = read_splits(open_fetched(find_corpus(corpus, languages), cache, corpus))
         raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
     return texts
 
