@@ -16,16 +16,15 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from transduce.serve.interface import ClientGone, Error, Refusal, bad_request
-from transduce.serve.metrics import Metrics
+from transduce.serve.service import Metrics
 
 LOG = logging.getLogger("transduce.serve")
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "frame-ancestors 'none'",
-}
-RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+)
 RESOURCES = b"cross-origin-resource-policy"  # which sites may use an answer as a resource
 SINGLE = (
     b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"authorization", b"content-type",
@@ -69,7 +68,7 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *RAW_HEADERS, (RESOURCES, resources)]
+                message["headers"] = [*message["headers"], *HEADERS, (RESOURCES, resources)]
             await send(message)
 
         try:

@@ -61,11 +61,8 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        require(
-            bool(self.host.strip()),
-            "the address to listen at is empty (--host)",
-            ADDRESSES,
-        )
+        fact = "the address to listen at is empty (--host)"
+        require(bool(self.host.strip()), fact, ADDRESSES)
         key, name = self.api_key, "(--api-key, TRANSDUCE_API_KEY)"
         if key is not None:
             hint = "give one without line ends and outer spaces, or no key at all"
@@ -86,25 +83,24 @@ class ServerSettings:
             )
 
 
-@final
-class ExhaustionOnce:
-    """An event loop's exception handler that tells once that no more connections can be opened.
+def tell_exhaustion_once(on_message: Callable[[str], None]) -> Callable[..., None]:
+    """Return an event loop's exception handler that tells once if no connection can be opened.
 
-    asyncio accepts them again after a second. All other errors are handled as usual.
+    asyncio accepts connections again after a second. All other errors are handled as usual.
     """
+    is_told = False
 
-    def __init__(self, on_message: Callable[[str], None]) -> None:
-        self.on_message, self.is_told = on_message, False
-
-    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle what the event loop says of an error."""
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        nonlocal is_told
         error = context.get("exception")
         if not (isinstance(error, OSError) and error.errno in EXHAUSTED):
             loop.default_exception_handler(context)
-        elif not self.is_told:
-            self.is_told = True
+        elif not is_told:
+            is_told = True
             fact = f"some connections have to wait: {(error.strerror or '').lower()}"
-            self.on_message(f"warning: {fact}; a higher limit (ulimit -n) admits more at once")
+            on_message(f"warning: {fact}; a higher limit (ulimit -n) admits more at once")
+
+    return handle
 
 
 @final
@@ -152,7 +148,7 @@ async def serve(
     sentences about models that are replaced and search processes that are started again.
     """
     stop = stop or asyncio.Event()
-    asyncio.get_running_loop().set_exception_handler(ExhaustionOnce(on_message))
+    asyncio.get_running_loop().set_exception_handler(tell_exhaustion_once(on_message))
     with bind(settings.host, settings.port) as listener:
         dispatchers = [
             Dispatcher(load, start, settings.limits, settings.workers, None, on_message)
@@ -173,7 +169,12 @@ async def serve(
                         watching.cancel()
                         with suppress(asyncio.CancelledError):
                             await watching
-                begin_shutdown(server, service)
+                service.is_stopping = (
+                    True  # new requests are refused at once, unfinished ones later
+                )
+                late = service.limits.stop_seconds - ANSWER_SECONDS
+                asyncio.get_running_loop().call_later(late, service.stop_searches)
+                server.should_exit = True
         finally:
             await asyncio.gather(*(one.close() for one in dispatchers))
 
@@ -228,14 +229,6 @@ async def listen(
 def fit_open_files(limits: Limits, files: float) -> Limits:
     """Return limits with no more connections than `files`, the open-file limit, allows."""
     return replace(limits, connections=int(min(limits.connections, max(1, files - OTHER_FILES))))
-
-
-def begin_shutdown(server: QuietServer, service: Service) -> None:
-    """Begin to stop: refuse new requests at once, and unfinished requests a few seconds later."""
-    service.is_stopping = True
-    late = service.limits.stop_seconds - ANSWER_SECONDS
-    asyncio.get_running_loop().call_later(late, service.stop_searches)
-    server.should_exit = True
 
 
 @contextmanager
