@@ -39,16 +39,11 @@ class Comparison:
             return f"beam {self.beam}: nothing is compared{unfinished}"
         if self.ended_otherwise:
             unfinished += f"; our own search gives {self.ended_otherwise} of them another output"
-        known = (
-            ""
-            if self.largest_difference is None
-            else (
-                f", log P differs by {self.mean_difference:.1e} in the mean, "
-                f"{self.largest_difference:.1e} at most"
-            )
-        )
         texts = f"{self.equal:,} of {self.lines:,} texts equal"
-        return f"beam {self.beam}: {texts}{known}{unfinished}"
+        if self.largest_difference is not None:
+            mean, most = self.mean_difference, self.largest_difference
+            texts += f", log P differs by {mean:.1e} in the mean, {most:.1e} at most"
+        return f"beam {self.beam}: {texts}{unfinished}"
 
 
 @final
@@ -112,18 +107,12 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
     With a wider beam their texts are not compared either, because log P ranks them.
     """
     ids = [source.ids for source in sources]
-    own = translate(model, ids, beam)
-    ours = (
-        search_with_restricted_ends(model, ids, beam)
-        if engine.ends_in_best_half and beam > 1
-        else own
-    )
-    theirs = list[EngineOutput]()
+    ours = own = translate(model, ids, beam)
+    if engine.ends_in_best_half and beam > 1:
+        ours = search_with_restricted_ends(model, ids, beam)
+    theirs = list[EngineOutput]()  # by lines of one limit, if the engine obeys limits
     for limit, group in groupby(sources, lambda one: one.limit if engine.limits_length else 0):
-        lines = [
-            source.line for source in group
-        ]  # all with the same limit, if the engine obeys limits
-        theirs += engine.translate(lines, beam, limit)
+        theirs += engine.translate([source.line for source in group], beam, limit)
     pairs = list(zip(sources, ours, theirs, strict=True))
     ended = [
         (source, mine, other)

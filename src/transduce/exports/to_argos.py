@@ -36,7 +36,16 @@ def write_argos(model: TaskModel, writer: FolderWriter, precision: str) -> None:
     write_ctranslate2_weights(model, writer, precision)
     write_symbols(writer, source, target)
     writer.write(PIECES_FILE, pieces)
-    writer.write(METADATA, to_json(build_metadata(model)))
+    data = model.recipe.data
+    metadata = {
+        "package_version": "1.0",
+        "argos_version": ARGOS_VERSION,
+        "from_code": data.source_language,
+        "from_name": data.source_language,
+        "to_code": data.target_language,
+        "to_name": data.target_language,
+    }
+    writer.write(METADATA, to_json(metadata))
 
 
 def describe_use(model: TaskModel) -> str:
@@ -48,19 +57,6 @@ from argostranslate import package, translate
 package.install_from_path("NAME.argosmodel")  # the package that holds this file
 print(translate.translate("…", {source}, {target}))
 ```"""
-
-
-def build_metadata(model: TaskModel) -> dict[str, Any]:
-    """Return the entries of metadata.json, which name the languages of an Argos package."""
-    data = model.recipe.data
-    return {
-        "package_version": "1.0",
-        "argos_version": ARGOS_VERSION,
-        "from_code": data.source_language,
-        "from_name": data.source_language,
-        "to_code": data.target_language,
-        "to_name": data.target_language,
-    }
 
 
 def pack_argos(folder: Path, output: Path) -> None:

@@ -47,6 +47,9 @@ GEMM = MappingProxyType({"float32": "float32", "int8": "int8shiftAll"})  # by pr
 PACKAGE = "@browsermt/bergamot-translator"
 DRIVER = Path(__file__).with_name("bergamot.mjs")  # translates lines by the package, in Node.js
 PAGE = Path(__file__).with_name("bergamot.html")  # translates what is typed, by the package
+# the description that model.bin holds; its reader also wants settings of other kinds of models
+MODEL_FORM = Path(__file__).with_name("bergamot_model.yml")
+CONFIG_FORM = Path(__file__).with_name("bergamot_config.yml")  # what translateLocally reads
 
 
 def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> None:
@@ -76,7 +79,11 @@ def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> No
         stream.writelines(serialise_tensors(tensors, config, precision))
     files = {"model": name, "lex": f"lex.{pair}.bin", **vocabularies}
     writer.write(files["lex"], b"")  # no list of likely symbols; without the file the package fails
-    writer.write(CONFIG, to_yaml(build_config(files, precision)).encode())
+    sides = [*vocabularies.values()]
+    settings = CONFIG_FORM.read_text("utf-8").format(
+        model=name, source=sides[0], target=sides[-1], precision=GEMM[precision]
+    )
+    writer.write(CONFIG, settings.encode())
     writer.write("model_info.json", to_json(build_model_info(model)))
     registry: dict[str, Any] = {
         part: {
@@ -168,56 +175,8 @@ def name_norm(scope: str, norm: Affine) -> Named:
 def describe_model(model: TaskModel, symbols: Sequence[int]) -> str:
     """Return the description that model.bin holds, in YAML; `symbols` counts those of each side."""
     sizes = model.recipe.architecture
-    unused = dict.fromkeys(("right-left", "skip", "ulr", "transformer-pool"), False)
-    return to_yaml(
-        {
-            "type": "transformer",
-            "dim-vocabs": list(symbols),
-            "dim-emb": sizes.d_model,
-            "enc-depth": sizes.encoder_depth,
-            "dec-depth": sizes.decoder_depth,
-            "transformer-heads": sizes.heads,
-            "transformer-dim-ffn": sizes.d_ff,
-            "transformer-ffn-depth": 2,
-            "transformer-ffn-activation": sizes.activation,
-            "transformer-preprocess": "",
-            "transformer-postprocess": "dan",
-            "transformer-postprocess-emb": "d",
-            "transformer-postprocess-top": "",
-            "transformer-decoder-autoreg": "self-attention",
-            "transformer-no-projection": False,
-            "transformer-tied-layers": [],
-            "transformer-guided-alignment-layer": "last",
-            "transformer-train-position-embeddings": False,
-            "tied-embeddings-all": sizes.tie_embeddings == "all",
-            "tied-embeddings": sizes.tie_embeddings == "target",
-            "tied-embeddings-src": False,
-            "output-omit-bias": False,
-            "layer-normalization": False,
-            "lemma-dim-emb": 0,
-            "special-vocab": [],
-            "input-types": [],
-            "version": "transduce",
-            **unused,
-            # of other kinds of models, which the reader of this file wants to see all the same
-            "dim-rnn": 1024,
-            "enc-cell": "gru",
-            "enc-cell-depth": 1,
-            "enc-type": "bidirectional",
-            "dec-cell": "gru",
-            "dec-cell-base-depth": 2,
-            "dec-cell-high-depth": 1,
-            "transformer-dim-aan": 2048,
-            "transformer-aan-depth": 2,
-            "transformer-aan-activation": "swish",
-            "transformer-aan-nogate": False,
-        }
-    )
-
-
-def to_yaml(values: Mapping[str, Any]) -> str:
-    """Return values by name as YAML, one on a line."""
-    return "".join(f"{name}: {json.dumps(value)}\n" for name, value in values.items())
+    ties = {one: json.dumps(sizes.tie_embeddings == one) for one in ("all", "target")}
+    return MODEL_FORM.read_text("utf-8").format(symbols=list(symbols), sizes=sizes, ties=ties)
 
 
 def serialise_tensors(tensors: Mapping[str, Array], config: str, precision: str) -> Iterator[bytes]:
@@ -248,26 +207,6 @@ def pack_tensor(name: str, tensor: Array, precision: str) -> tuple[int, tuple[in
     scale = np.float32(127 / max(np.abs(tensor).max(), 1e-9))
     numbers = np.rint(scale * (tensor if is_embedding else tensor.T)).astype(np.int8)
     return INTGEMM8, tensor.shape, numbers.tobytes() + scale.astype("<f4").tobytes()
-
-
-def build_config(files: Mapping[str, str], precision: str) -> dict[str, Any]:
-    """Return the settings of the engine that translateLocally reads."""
-    vocabularies = [name for part, name in files.items() if part.endswith("vocab")]
-    return {
-        "relative-paths": True,
-        "models": [files["model"]],
-        "vocabs": [vocabularies[0], vocabularies[-1]],
-        "beam-size": 1,
-        "normalize": 1.0,
-        "word-penalty": 0,
-        "mini-batch": 64,
-        "maxi-batch": 1000,
-        "maxi-batch-sort": "src",
-        "workspace": 128,
-        "max-length-factor": 8.0,
-        "skip-cost": True,
-        "gemm-precision": GEMM[precision],
-    }
 
 
 def build_model_info(model: TaskModel) -> dict[str, Any]:

@@ -200,15 +200,12 @@ class PlainStack(nn.Module):
 
     def __init__(self, stack: Stack, weights: Weights) -> None:
         super().__init__()
-        self.embedding, self.positions = (
-            to_parameter(stack.embedding),
-            to_parameter(stack.positions),
-        )
-        pre_norm = stack.final_norm is not None
-        self.layers: Any = nn.ModuleList(
-            PlainLayer(layer, weights, pre_norm=pre_norm) for layer in stack.layers
-        )
+        self.embedding = to_parameter(stack.embedding)
+        self.positions = to_parameter(stack.positions)
         norm = stack.final_norm
+        self.layers: Any = nn.ModuleList(
+            PlainLayer(layer, weights, pre_norm=norm is not None) for layer in stack.layers
+        )
         self.final_norm = None if norm is None else PlainAffine(norm, weights.norm_epsilon)
 
     def embed(self, ids: Int[Tensor, "B T"], positions: Tensor) -> Float[Tensor, "B T d"]:

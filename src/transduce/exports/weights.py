@@ -110,6 +110,10 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
         layers: Any,  # noqa: ANN401
         norm: nn.Module,
     ) -> Stack:
+        if isinstance(positions, LearnedPositions):
+            table = to_numpy(positions.weight)
+        else:
+            table = to_numpy(positions.compute(POSITIONS))
         return Stack(
             matrices[id(embedding)],
             to_numpy(positions.weight) if isinstance(positions, LearnedPositions) else sinusoids,
