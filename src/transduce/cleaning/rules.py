@@ -33,7 +33,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "empty": "a side is empty",
         "copy": "both sides are equal",
         "length": "one side has over three times the characters of the other",
-        "repetition": "the target count_repeats a phrase more often than the source",
+        "repetition": "the target repeats a phrase more often than the source",
         "language": "a side reads like another language",
         "numbers": "the numbers of both sides differ",
         "urls": "the URLs, e-mail addresses or placeholders of both sides differ",
@@ -64,14 +64,12 @@ class Rules:
         """Return the names of the rules that a normalised pair breaks."""
         if not source or not target:
             return ["empty"]
-        both = (source, target)
-        is_repeated = count_repeats(target) >= REPEATS and count_repeats(target) > count_repeats(
-            source
-        )
+        both, repeats = (source, target), count_repeats(target)
+        shorter, longer = sorted(map(len, both))
         found = {
             "copy": source == target,
-            "length": differ_in_length(source, target),
-            "repetition": is_repeated,
+            "length": longer >= FEWEST and longer > MOST_RATIO * shorter,
+            "repetition": repeats >= REPEATS and repeats > count_repeats(source),
             "language": any(map(is_in_other_language, both, self.languages)),
             "numbers": self.numbers and count_numbers(source) != count_numbers(target),
             "urls": self.urls and count_items(source) != count_items(target),
@@ -90,12 +88,6 @@ def count_repeats(text: str) -> int:
             run = run + 1 if word == before else 0
             most = max(most, run // size + 1)
     return most
-
-
-def differ_in_length(source: str, target: str) -> bool:
-    """Return whether one side has 20 or more characters and over three times those of the other."""
-    shorter, longer = sorted((len(source), len(target)))
-    return longer >= FEWEST and longer > MOST_RATIO * shorter
 
 
 def require_detectable(language: object) -> None:
