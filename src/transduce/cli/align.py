@@ -85,13 +85,8 @@ def command(
             require(not value, f"--{name} and --choose exclude each other", "give one of them")
         choose_and_store(model, (source, target, choose), as_json=as_json)
         return
-    changes: dict[str, int | tuple[int, ...]] = {}
-    if layer is not None:
-        changes["layer"] = layer
-    if heads is not None:
-        changes["heads"] = heads
-    if unshifted:
-        changes["shifted"] = False
+    given = {"layer": layer, "heads": heads, "shifted": False if unshifted else None}
+    changes = {name: value for name, value in given.items() if value is not None}
     on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models).open(on_warning, source)
     pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))

@@ -70,7 +70,14 @@ def command(
     translator = load(model)
     for split in evaluate_splits(translator, LINES):
         if as_json:
-            display.print_json(split_as_json(split) | provenance(translator))
+            display.print_json(
+                {
+                    "split": split.about,
+                    "scores": [split.score.as_json()],
+                    "untrained": split.untrained.as_json(),
+                    **provenance(translator),
+                }
+            )
         else:
             display.print_result(*format_split(split))
     for line in [*suggest_next_steps(model), write_explainer(run, folder / "explainer.html")]:
@@ -135,15 +142,11 @@ def format_split(split: "SplitEvaluation") -> list[str]:
     return lines
 
 
-def split_as_json(split: "SplitEvaluation") -> dict[str, object]:
-    """Return a test split's description and the trained and untrained model's scores, for JSON."""
-    scores = {"scores": [split.score.as_json()], "untrained": split.untrained.as_json()}
-    return {"split": split.about, **scores}
-
-
 def suggest_next_steps(model: Path) -> list[str]:
     """Return lines that name the model folder and suggest three commands to try."""
-    transduce = find_program()
+    transduce, program = "transduce", Path(sys.argv[0])
+    if program.name == transduce and not shutil.which(transduce):
+        transduce = os.path.relpath(program)
     return [
         "",
         f"the model: {model} (its card: {model / 'README.md'})",
@@ -166,11 +169,3 @@ def write_explainer(run: Path, page: Path) -> str:
     except InputError as refused:
         return f"no page to follow it step by step: {refused.fact}"
     return f"follow it step by step, in a browser: {page}"
-
-
-def find_program() -> str:
-    """Return how to call this program in a shell: "transduce", or its path if it is not on PATH."""
-    program = Path(sys.argv[0])
-    if program.name != "transduce" or shutil.which("transduce"):
-        return "transduce"
-    return os.path.relpath(program)

@@ -125,7 +125,7 @@ def command(
         )
     fact = "--columns is for --pairs and --dev-pairs"
     require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
-    on_warning, teacher, dev = WarningPrinter(), None, texts.read_dev()
+    on_warning, teacher, dev = WarningPrinter(), None, texts.find_text("dev_")
     if teachers:
         models = replace(models, ensemble=tuple(teachers[1:]))
         choice = TranslatorChoice(teachers[0], models, beam)

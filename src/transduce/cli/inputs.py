@@ -187,7 +187,7 @@ class TextOptions:
             share = Share(name="", weight=weight, start=one.first, stop=one.last)
             return MixedText(pairs, share)
 
-        first = self._find_text("")  # the first of several --pairs
+        first = self.find_text("")
         if first is None:
             require(
                 not self.synthetic,
@@ -203,24 +203,12 @@ class TextOptions:
             tag_synthetic=self.tag_synthetic,
         )
 
-    def read_dev(self) -> "Pairs | None":
-        """Return the development set; None if none is named."""
-        return self._find_text("dev_")
-
     def choose_dev(self) -> "Pairs | Literal[False] | None":
         """Return the development set, None if none is named, or False with --no-dev."""
-        dev = self.read_dev()
+        dev = self.find_text("dev_")
         if self.no_dev and dev is not None:
             raise InputError("--no-dev and a development set exclude each other", "leave out one")
         return False if self.no_dev else dev
-
-    def read_old(self) -> "Pairs | None":
-        """Return the older text to mix into the new; None if none is named."""
-        return self._find_text("old_")
-
-    def read_test(self) -> "Pairs | None":
-        """Return the test set; None if none is named."""
-        return self._find_text("test_")
 
     def require_no_text(self, store: Path | None) -> None:
         """Refuse files of texts together with a prepared corpus (--store)."""
@@ -231,8 +219,12 @@ class TextOptions:
             "give one of them",
         )
 
-    def _find_text(self, split: str) -> "Pairs | None":
-        """Return the text in the files of fields that begin with `split`; None without files."""
+    def find_text(self, split: Literal["", "dev_", "old_", "test_"]) -> "Pairs | None":
+        """Return the text in the files of fields that begin with `split`; None without files.
+
+        It may be the training text (the first of several --pairs), the development set, the older
+        text to mix into the new, or the test set.
+        """
         from transduce.runs.texts import FilePair, TaskFiles
         from transduce.tasks.parsing import PARSING
         from transduce.tasks.signal import SIGNAL

@@ -110,13 +110,9 @@ def run_command(words: Sequence[str], folder: str) -> tuple[int, str]:
     A command that fails runs once more, since a lost task's process may still have been at work.
     """
     command = [sys.executable, "-m", "transduce", *words]
-    code, said = run_quietly(command, folder)
-    return run_quietly(command, folder) if code else (code, said)
-
-
-def run_quietly(command: Sequence[str], folder: str) -> tuple[int, str]:
-    """Run a command in a folder; return its exit code and the end of its messages."""
     ended = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    if ended.returncode:
+        ended = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     return ended.returncode, ended.stderr.decode(errors="replace")[-SAID:]
 
 

@@ -57,7 +57,7 @@ def command(
             recipe=recipe,
             settings=dict(changes),
             parent=texts.parent,
-            old=texts.read_old(),
+            old=texts.find_text("old_"),
             old_share=texts.old_share,
             languages=languages,
             on_progress=on_progress,

@@ -1,7 +1,7 @@
 """`transduce recipes`: list, show and compare recipes, and list the scales."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -130,10 +130,8 @@ def show(
 def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:
     """Print each setting of a recipe, and where its value comes from."""
     recipe = known.recipe
+    settings = [_describe_setting(recipe, *one) for one in recipe.flat_settings().items()]
     if as_json:
-        settings = [
-            _describe_setting(recipe, path, value) for path, value in recipe.flat_settings().items()
-        ]
         display.print_json(_describe(known) | {"settings": settings})
         return
     display.print_result(f"{recipe.name}: {recipe.about}")
@@ -142,11 +140,8 @@ def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:
     if recipe.because:
         display.print_result(f"why it differs: {recipe.because}")
     display.print_result("")
-    flat = recipe.flat_settings()
-    lines = display.align_columns(
-        [_format_setting(recipe, path, value) for path, value in flat.items()]
-    )
-    for path, line in zip(flat, lines, strict=True):
+    rows = [_format_setting(one) for one in settings]
+    for path, line in zip(recipe.flat_settings(), display.align_columns(rows), strict=True):
         display.print_result(line)
         if has_peers and path in PEERS:
             display.print_result(f"        elsewhere: {PEERS[path]}")
@@ -206,28 +201,21 @@ def _describe_setting(recipe: Recipe, path: str, value: Value) -> dict[str, obje
     """Return a setting's value, its default and its source, as values for JSON."""
     section, says = cite(recipe, path)
     default = find_setting(path)[1].default
-    described = {
-        "setting": path,
-        "value": value,
-        "default": default,
-        "section": section,
-        "says": says,
-    }
+    described = {"setting": path, "value": value, "default": default}
+    described |= {"section": section, "says": says}
     return described | ({"peers": PEERS[path]} if path in PEERS else {})
 
 
-def _format_setting(recipe: Recipe, path: str, value: Value) -> tuple[str, ...]:
+def _format_setting(one: Mapping[str, object]) -> tuple[str, ...]:
     """Return the table cells that show a setting, its default if it differs, and its source."""
-    section, says = cite(recipe, path)
-    default = find_setting(path)[1].default
-    differs = value != default
+    differs = one["value"] != one["default"]
     return (
         "*" if differs else " ",
-        path,
-        _format_value(value),
-        f"({_format_value(default)})" if differs else "",
-        f"section {section}" if section else "ours",
-        says,
+        str(one["setting"]),
+        _format_value(one["value"]),
+        f"({_format_value(one['default'])})" if differs else "",
+        f"section {one['section']}" if one["section"] else "ours",
+        str(one["says"]),
     )
 
 

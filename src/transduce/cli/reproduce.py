@@ -22,7 +22,6 @@ from transduce.settings.recipe import with_changes
 
 if TYPE_CHECKING:
     from transduce.reproduce.job import JobSelection, RowJob
-    from transduce.reproduce.layer_costs.measure import LayerTable
     from transduce.reproduce.report import Report
     from transduce.reproduce.rows import TableCallbacks, TableKind
     from transduce.runs.prepared_corpus import PreparedCorpus
@@ -31,33 +30,23 @@ if TYPE_CHECKING:
 PLOT_HELP = "Also write a picture (needs matplotlib)."
 
 
-class Names(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
-    """The parameter type for a list of names separated by commas, such as base,A-h1."""
-
-    name = "row,row,…"
-
-    def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
-        """Split a comma-separated text into different names; raise InputError if there is none."""
-        if isinstance(value, tuple):
-            return value
-        names = tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
-        require(bool(names), f"{value!r} names nothing", "without the option, all are measured")
-        return names
+def read_names(value: str) -> tuple[str, ...]:
+    """Split a comma-separated text into different names; raise InputError if there is none."""
+    names = tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
+    require(bool(names), f"{value!r} names nothing", "without the option, all are measured")
+    return names
 
 
-class Sizes(click.ParamType):  # type: ignore[type-arg]
-    """The parameter type for a list of sizes separated by commas, such as 64,128,256."""
+def read_sizes(value: str) -> tuple[int, ...]:
+    """Parse a comma-separated list into sizes, in ascending order and without repetitions."""
+    try:
+        return tuple(sorted({int(part) for part in value.split(",")}))
+    except ValueError:
+        raise InputError(f"{value!r} is no list of sizes", "64,128,256") from None
 
-    name = "size,size,…"
 
-    def convert(self, value: Any, param: object, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
-        """Parse a comma-separated list into sizes, in ascending order and without repetitions."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(sorted({int(part) for part in value.split(",")}))
-        except ValueError:
-            raise InputError(f"{value!r} is no list of sizes", "64,128,256") from None
+NAMES: dict[str, Any] = {"type": read_names, "metavar": "ROW,ROW,…"}
+SIZES: dict[str, Any] = {"type": read_sizes, "metavar": "SIZE,SIZE,…"}
 
 
 @click.group("reproduce", cls=Commands, invoke_without_command=True)
@@ -70,8 +59,8 @@ def command(context: click.Context) -> None:
 
 
 @command.command("table1")
-@click.option("--n", type=Sizes(), help="Lengths of the sentence (default: 64 to 2048).")
-@click.option("--d", type=Sizes(), help="Widths of the layer (default: 64 to 1024).")
+@click.option("--n", **SIZES, help="Lengths of the sentence (default: 64 to 2048).")
+@click.option("--d", **SIZES, help="Widths of the layer (default: 64 to 1024).")
 @click.option("--k", type=int, help="Width of the convolutions (default: 3).")
 @click.option("--r", type=int, help="Neighbourhood of restricted self-attention (default: 17).")
 @click.option(
@@ -123,7 +112,12 @@ def table1(
     from transduce.machine.process_settings import use_threads
     from transduce.reproduce import table1 as measure_table1
     from transduce.reproduce.layer_costs.measure import QUICK, MeasurementPlan
-    from transduce.reproduce.layer_costs.report import build_json
+    from transduce.reproduce.layer_costs.report import (
+        build_json,
+        build_sections,
+        describe_conditions,
+        describe_findings,
+    )
 
     usual = QUICK if quick else MeasurementPlan()
     plan = replace(
@@ -139,23 +133,12 @@ def table1(
     if as_json:
         display.print_json(build_json(table))
     else:
-        display.print_result(*format_layers(table))
+        display.print_result(*describe_conditions(table))
+        for title, cells in build_sections(table):
+            display.print_result("", title, *display.align_columns(cells))
+        display.print_result("", *describe_findings(table))
     if output:
         display.print_note(f"the report: {output}")
-
-
-def format_layers(table: "LayerTable") -> list[str]:
-    """Return lines: the measured Table 1, then sentences that sum it up."""
-    from transduce.reproduce.layer_costs.report import (
-        build_sections,
-        describe_conditions,
-        describe_findings,
-    )
-
-    lines = describe_conditions(table)
-    for title, cells in build_sections(table):
-        lines += ["", title, *display.align_columns(cells)]
-    return [*lines, "", *describe_findings(table)]
 
 
 @final
@@ -169,9 +152,7 @@ class RowOptions:
         show_default=True,
         help="The size of model and corpus; `transduce recipes scales` lists the scales.",
     )
-    rows: tuple[str, ...] = option(
-        type=Names(), default=(), help="Only these rows, such as base,big."
-    )
+    rows: tuple[str, ...] | None = option(**NAMES, help="Only these rows, such as base,big.")
     seeds: int = option(
         type=click.IntRange(1, 1_000), default=1, help="Number of seeds for each row."
     )
@@ -204,7 +185,7 @@ class RowOptions:
         seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
         return JobSelection(
             scale=scale_by_name(self.scale),
-            rows=self.rows,
+            rows=self.rows or (),
             seeds=tuple(seeds),
             changes=dict(self.changes),
         )
@@ -293,8 +274,8 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
         output=rows.output,
         selection=selection,
         train=texts.read_train(),
-        dev=texts.read_dev(),
-        test=texts.read_test(),
+        dev=texts.find_text("dev_"),
+        test=texts.find_text("test_"),
         store=rows.store,
         gather=rows.gather,
         plot=rows.plot,
@@ -312,13 +293,14 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
 
 def build_table_callbacks() -> "TableCallbacks":
     """Return callbacks that print messages, prepare the corpus, and train rows with a display."""
+    from transduce.cli.train import train_with_display
     from transduce.reproduce.rows import TableCallbacks
 
     return TableCallbacks(
         on_message=display.print_note,
         on_failure=lambda row, fault: display.print_error(f"{row}: {fault.fact}", fault.hint),
         prepare=prepare_corpus,
-        train=train_row,
+        train=train_with_display,
     )
 
 
@@ -346,13 +328,6 @@ def prepare_corpus(
     return prepared
 
 
-def train_row(folder: Path, recipe: Recipe, prepared: "PreparedCorpus") -> None:
-    """Train one row of a table and display its progress; exit if a signal stopped the training."""
-    from transduce.cli.train import train_with_display
-
-    train_with_display(folder, recipe, prepared)
-
-
 def print_report(report: "Report", *, as_json: bool) -> None:
     """Print a table's report as text tables, or as JSON."""
     if as_json:
@@ -364,9 +339,7 @@ def print_report(report: "Report", *, as_json: bool) -> None:
 
 
 @command.command("claims")
-@click.option(
-    "--only", type=Names(), default=(), help="Only these claims, such as heads,positions."
-)
+@click.option("--only", **NAMES, help="Only these claims, such as heads,positions.")
 @click.option(
     "--seeds",
     type=click.IntRange(1, 1_000),
@@ -378,7 +351,7 @@ def print_report(report: "Report", *, as_json: bool) -> None:
 @options.as_json
 @options.quiet
 @options.no_progress
-def claims(*, only: tuple[str, ...], seeds: int, output: Path, as_json: bool) -> None:
+def claims(*, only: tuple[str, ...] | None, seeds: int, output: Path, as_json: bool) -> None:
     """Measure the paper's claims that are in no table, each with a verdict.
 
     Costs are counted and timed, small models are trained from several seeds on our own phrasebook,
@@ -396,7 +369,7 @@ def claims(*, only: tuple[str, ...], seeds: int, output: Path, as_json: bool) ->
 
     keep_freed_memory()
     use_threads(1)
-    report = measure_claims(output, only=only, seeds=seeds, callbacks=build_table_callbacks())
+    report = measure_claims(output, only=only or (), seeds=seeds, callbacks=build_table_callbacks())
     print_report(report, as_json=as_json)
     if report.errors:
         click.get_current_context().exit(report.errors[0].exit_code)
@@ -452,7 +425,7 @@ def table4(
             output,
             recipe=recipe,
             train=texts.read_train(),
-            dev=texts.read_dev(),
+            dev=texts.find_text("dev_"),
             test=test_trees,
             model=model,
             settings=dict(changes),

@@ -8,7 +8,7 @@ from typing import Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import add_options, format_options, option
+from transduce.cli.options import add_options, format_options, option, refuse_given
 from transduce.errors import InputError
 from transduce.scores.brackets.parameters import PARAMETERS
 from transduce.scores.brackets.report import BracketReport, BracketSummary
@@ -23,7 +23,7 @@ from transduce.scores.files import (
     score_trees,
 )
 from transduce.scores.metrics import METRICS
-from transduce.scores.score import Score, format_scores
+from transduce.scores.score import format_scores
 from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, find_decomposed
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.settings.fields import require
@@ -171,14 +171,12 @@ def command(
     options.require_one_standard_input(hypotheses, against, *references, hint="name the others")
     kinds = {"--brackets": brackets, "--spans": spans, "--alignments": alignments}
     kind = choose_kind(kinds, len(references))
-    refuse_options_of_others(
-        kind,
-        {
-            "": {"metric": metrics, "language": language},
-            "--brackets": asdict(trees),
-            "--spans": {"scheme": scheme},
-        },
-    )
+    if kind:
+        refuse_given({"metrics", "language"}, f"is for text, without {kind}", "")
+    if kind != "--brackets":
+        refuse_given({*vars(trees)}, "needs --brackets", "")
+    if kind != "--spans":
+        refuse_given({"scheme"}, "needs --spans", "")
     unused = [] if against else format_options(draws, "samples", "seed")
     require(not unused, f"{''.join(unused[:1])} is for --against", "name another output")
     gold, output = hypotheses, references[0]  # for trees, labels and alignments
@@ -202,16 +200,6 @@ def choose_kind(kinds: Mapping[str, bool], references: int) -> str:
     if given and references > 1:
         raise InputError(f"{given[0]} takes two files, GOLD and OUTPUT", "--against names a third")
     return "".join(given)
-
-
-def refuse_options_of_others(kind: str, values: Mapping[str, Mapping[str, object]]) -> None:
-    """Raise InputError if an option in `values` is given for a kind of file other than `kind`."""
-    for other, named in values.items():
-        wrong = [name for name, value in named.items() if other != kind and value]
-        if wrong:
-            option = f"--{wrong[0].replace('_', '-')}"
-            needed = f"{option} needs {other}" if other else f"{option} is for text, without {kind}"
-            raise InputError(needed)
 
 
 def report_texts(
@@ -263,17 +251,12 @@ def report_alignments(
     score = score_alignments(gold, output)
     if as_json:
         display.print_json(score.as_json())
-    else:
-        display.print_result(str(score), describe_links(score))
-
-
-def describe_links(score: Score) -> str:
-    """Return a line with precision, recall, and the counts of links, sure links and gold links."""
-    found = score.details
-    return (
-        f"precision {found['precision']:.2f} | recall {found['recall']:.2f}"
-        f" | {found['links']:,} links | {found['sure']:,} sure of {found['gold']:,} gold links"
+        return
+    links = (
+        "precision {precision:.2f} | recall {recall:.2f} | {links:,} links | {sure:,} sure of "
+        "{gold:,} gold links"
     )
+    display.print_result(str(score), links.format(**score.details))
 
 
 def report_labels(

@@ -1,8 +1,8 @@
 """`transduce sweep`: train a recipe with every combination of some settings, and compare them."""
 
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,7 @@ def command(
     )
     from transduce.runs.text_names import to_language_settings
 
-    named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.read_dev())
+    named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.find_text("dev_"))
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     with display.show_pair_count() as on_progress:
@@ -101,9 +101,7 @@ def command(
         display.print_note(f"hint: transduce average {shlex.quote(str(rows[0].run))} -o MODEL")
 
 
-@contextmanager
-def display_combination(title: str, recipe: Recipe) -> "Iterator[TrainingCallbacks]":
-    """Context manager: print a run's title, and yield callbacks that display it."""
+def display_combination(title: str, recipe: Recipe) -> "AbstractContextManager[TrainingCallbacks]":
+    """Print a run's title; return a context manager of callbacks that display it."""
     display.print_note(title)
-    with open_display(recipe.training.steps) as callbacks:
-        yield callbacks
+    return open_display(recipe.training.steps)

@@ -153,7 +153,7 @@ def command(
             store=store,
             settings=dict(changes),
             parent=texts.parent,
-            old=texts.read_old(),
+            old=texts.find_text("old_"),
             old_share=texts.old_share,
             name=name,
             languages=languages,

@@ -1,8 +1,6 @@
 """`transduce verify`: check that every byte of a folder is as it was written."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -10,9 +8,6 @@ from transduce.cli import display, options
 from transduce.cli.options import FILE
 from transduce.durable.folder import PERMISSION
 from transduce.errors import FolderError
-
-if TYPE_CHECKING:
-    from transduce.runs.verify import VerifiedPart
 
 HINT = "a run resumes from its newest good checkpoint; copy or make any other folder anew"
 
@@ -40,11 +35,6 @@ def command(*, folder: Path, as_json: bool) -> None:
             display.print_result(display.escape_controls(line))
     for path in list_uncovered(folder):
         display.print_message(f"not covered: {display.escape_controls(str(path))}")
-    require_good_parts(folder, parts)
-
-
-def require_good_parts(folder: Path, parts: "Sequence[VerifiedPart]") -> None:
-    """Raise FolderError if a part is damaged, or if this user may not read it."""
     bad = [part for part in parts if not part.is_good]
     damaged = [part for part in bad if part.may_read]
     share = f"{len(damaged or bad)} of {len(parts)} parts " if len(parts) > 1 else ""
