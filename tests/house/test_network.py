@@ -1,4 +1,4 @@
-"""Two files use the network, for `transduce.fetch` and its command only, and two listen."""
+"""One file uses the network, for `transduce.fetch` and its command only, and two listen."""
 
 import ast
 import functools
@@ -29,12 +29,9 @@ def imported(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def test_two_files_of_the_package_speak_http():
+def test_one_file_of_the_package_speaks_http():
     importing = [path for path in PACKAGE.rglob("*.py") if imported(path) & NETWORK_MODULES]
-    assert [str(path.relative_to(PACKAGE)) for path in importing] == [
-        "datasets/exchange.py",
-        "datasets/transfer.py",
-    ]
+    assert [str(path.relative_to(PACKAGE)) for path in importing] == ["datasets/transfer.py"]
 
 
 def test_it_is_asked_for_by_fetch_alone():

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.datasets.exchange import RefusedError
 from transduce.datasets.transfer import (
     CHUNK,
     NOTE_LIMIT,
     DownloadProgress,
     NetworkSettings,
     PartialDownload,
+    RefusedError,
     transfer,
 )
 from transduce.datasets.values import Download, WrongFileError
