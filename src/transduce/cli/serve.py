@@ -13,12 +13,7 @@ import click
 
 from transduce.cli import display, signals
 from transduce.cli.options import FILE, add_options
-from transduce.cli.searching import (
-    BeamOptions,
-    ModelOptions,
-    keep_option,
-    warn_if_unfinished,
-)
+from transduce.cli.searching import BeamOptions, ModelOptions, keep_option, warn_if_unfinished
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require

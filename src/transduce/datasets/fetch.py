@@ -21,17 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from transduce.datasets import mtdata
-from transduce.datasets.catalogue import (
-    find_corpus,
-    find_treebank,
-    split_treebank_name,
-)
-from transduce.datasets.downloads import (
-    DownloadSettings,
-    VerifiedFile,
-    delete_download,
-    find_file,
-)
+from transduce.datasets.catalogue import find_corpus, find_treebank, split_treebank_name
+from transduce.datasets.downloads import DownloadSettings, VerifiedFile, delete_download, find_file
 from transduce.datasets.transfer import DownloadProgress
 from transduce.datasets.treebanks import Document, Treebank, TreebankSplit
 from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines
