@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transduce.cli import searching
-from transduce.cli.searching import ModelOptions, choose_for_machine, count_file_lines
+from transduce.cli.searching import ModelOptions, count_file_lines
 
 FAST = ("--beam=1", "--extra-length=1")
 
@@ -22,7 +22,7 @@ def quiet(monkeypatch, tmp_path):
 
 
 def choose(path):
-    return choose_for_machine(lambda most: count_file_lines(path, most), ())
+    return ModelOptions().choose_workers(lambda most: count_file_lines(path, most), ())
 
 
 def test_a_file_gets_a_worker_for_every_thousand_lines(quiet):
@@ -42,7 +42,7 @@ def test_busy_cores_a_gpu_and_models_that_fill_the_memory_leave_one(quiet, monke
         busy.setattr(searching, "own_load_average", lambda _: 7.0)
         assert choose(quiet) == 1
     with monkeypatch.context() as on_gpu:
-        on_gpu.setattr(searching, "computes_on_cpu", lambda: False)
+        on_gpu.setattr("transduce.machine.device.select_device", lambda: torch.device("cuda"))
         assert choose(quiet) == 1
     monkeypatch.setattr("transduce.machine.limits.free_memory_bytes", lambda: 1e9)
     model = tmp_path / "run/checkpoints/step-1/model.safetensors"

@@ -149,9 +149,22 @@ class ModelOptions:
 
         `count_lines(most)` counts the input's lines, but at most `most`; `folders` are the models'.
         """
-        if self.threads is not None:
+        if self.workers or self.threads is not None:
+            return self.workers or 1
+        from transduce.machine.device import select_device
+        from transduce.machine.limits import available_cpus, free_memory_bytes
+
+        cores = available_cpus()
+        lines = count_lines(cores * LINES_PER_WORKER) if cores > 1 else 0
+        if lines < 2 * LINES_PER_WORKER:
             return 1
-        return self.workers or choose_for_machine(count_lines, folders)
+        from transduce.checkpoint.model_files import WEIGHTS
+
+        load, memory = own_load_average(cores), free_memory_bytes()
+        sizes = [[file.stat().st_size for file in one.rglob(WEIGHTS)] for one in folders]
+        weight_bytes = sum(max(own, default=0) for own in sizes)
+        count = choose_workers(lines, cores, load, memory, weight_bytes)
+        return count if count == 1 or select_device().type == "cpu" else 1  # a GPU is not shared
 
 
 keep_option = click.option(
@@ -297,31 +310,6 @@ def count_file_lines(path: Path, most: int) -> int:
     from transduce.text.files import read_lines
 
     return sum(1 for _ in islice(read_lines(path), most)) if path.is_file() else 0
-
-
-def choose_for_machine(count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
-    """Return how many workers suit the input's lines, the idle cores and the free memory."""
-    from transduce.machine.limits import available_cpus
-
-    cores = available_cpus()
-    lines = count_lines(cores * LINES_PER_WORKER) if cores > 1 else 0
-    if lines < 2 * LINES_PER_WORKER:
-        return 1
-    from transduce.checkpoint.model_files import WEIGHTS
-    from transduce.machine.limits import free_memory_bytes
-
-    load, memory = own_load_average(cores), free_memory_bytes()
-    sizes = [[file.stat().st_size for file in one.rglob(WEIGHTS)] for one in folders]
-    weight_bytes = sum(max(own, default=0) for own in sizes)
-    count = choose_workers(lines, cores, load, memory, weight_bytes)
-    return count if count == 1 or computes_on_cpu() else 1
-
-
-def computes_on_cpu() -> bool:
-    """Return whether models run on the CPU, whose cores workers can share, and not on a GPU."""
-    from transduce.machine.device import select_device
-
-    return select_device().type == "cpu"
 
 
 def warn_if_unfinished(folders: Sequence[Path]) -> None:

@@ -51,6 +51,7 @@ def command(
     warning.
     """
     from transduce.tasks.tagging import Tagging, format_labels
+    from transduce.text.words import split_words
 
     options.require_writable(output, input)
     choice = TranslatorChoice(
@@ -64,20 +65,15 @@ def command(
 
     def format_line(number: int, found: "tuple[list[Output], str]") -> str:
         (best, *_), line = found
-        return encode_labels(number, line, best) if as_json else format_labels(line, best.text)
+        if not as_json:
+            return format_labels(line, best.text)
+        labelled = {
+            "line": number,
+            "tokens": split_words(line),
+            "labels": split_words(best.text),
+            "log_prob": best.as_json()["log_prob"],
+        }
+        return json.dumps(labelled, ensure_ascii=False) + "\n"
 
     write_lines(open_output(output), zip(labels, sentences, strict=True), format_line, "tag")
     on_warning.print_count("labelled in parts, joined again; --strict refuses such lines")
-
-
-def encode_labels(number: int, line: str, output: "Output") -> str:
-    """Encode a sentence's tokens and labels, with their log-probability, as a JSON line."""
-    from transduce.text.words import split_words
-
-    found = {
-        "line": number,
-        "tokens": split_words(line),
-        "labels": split_words(output.text),
-        "log_prob": output.as_json()["log_prob"],
-    }
-    return json.dumps(found, ensure_ascii=False) + "\n"

@@ -126,8 +126,16 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     why = target.find_unsupported(loaded)
     require(not why, why, f"{HERE}, or another --to")
     card, missing = read_card(path)
-    found = write_export(ExportJob(loaded, target, precision, lines, card, force), folder)
-    return replace(found, differences=(*found.differences, missing)) if missing else found
+    job = ExportJob(loaded, target, precision, lines, card, force)
+    if target.pack is None:
+        proof, why = write_folder(job, folder)
+    else:
+        with TemporaryDirectory() as temporary:
+            files = Path(temporary, "files")
+            proof, why = write_folder(job, files)
+            target.pack(files, folder)
+    differences = [*target.list_differences(loaded), *filter(None, [missing])]
+    return Export(folder, target.name, tuple(differences), proof, why)
 
 
 def find_target(name: str, precision: str) -> Target:
@@ -155,21 +163,11 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
         require(target.is_packed(output), f"{output}: {fact}", "choose another name")
 
 
-def write_export(job: ExportJob, output: Path) -> Export:
-    """Write an export and compare its outputs; only after that does the path `output` exist."""
-    target = job.target
-    if target.pack is None:
-        proof, why = write_folder(job, output)
-    else:
-        with TemporaryDirectory() as temporary:
-            folder = Path(temporary, "files")
-            proof, why = write_folder(job, folder)
-            target.pack(folder, output)
-    return Export(output, target.name, tuple(target.list_differences(job.model)), proof, why)
-
-
 def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
-    """Write an exported folder and compare its outputs; return the proof, or None and a reason."""
+    """Write an exported folder and compare its outputs; return the proof, or None and a reason.
+
+    The folder exists only after that.
+    """
     target, precision = job.target, job.precision
     about = {"to": target.name, "precision": precision, "model": job.model.hash}
     require_free = partial(require_replaceable, kind=KIND) if job.force else None

@@ -18,7 +18,6 @@ from transduce.exports.weights import (
     Array,
     Attention,
     Layer,
-    Projection,
     Weights,
     collect_weights,
 )
@@ -34,13 +33,8 @@ FEATURE_COLUMNS = tuple(  # arrays that read d_model features: one in each colum
     f"{name}.weight"
     for name in ("shared", "embed_tokens", "lm_head", "q_proj", "k_proj", "v_proj", "fc1")
 )
-FEATURE_ROWS = (
-    "out_proj.weight",
-    "out_proj.bias",
-    "fc2.weight",
-    "fc2.bias",
-    "norm.weight",
-    "norm.bias",
+FEATURE_ROWS = tuple(
+    f"{name}.{part}" for name in ("out_proj", "fc2", "norm") for part in ("weight", "bias")
 )
 Named = Iterator[tuple[str, Array]]
 LIMIT = 512  # the most symbols of an output, in the exported generation_config.json
@@ -120,16 +114,10 @@ def name_attention(
     parts = (attention.query, attention.key, attention.value)
     for (name, size), one in zip(inputs.items(), parts, strict=True):
         yield f"{scope}.{name}.weight", one.weight / size
-        yield f"{scope}.{name}.bias", bias_or_zeros(one)
+        yield f"{scope}.{name}.bias", one.bias_or_zeros
     yield f"{scope}.out_proj.weight", attention.output.weight * states
-    yield f"{scope}.out_proj.bias", bias_or_zeros(attention.output) * states
+    yield f"{scope}.out_proj.bias", attention.output.bias_or_zeros * states
     yield from name_affine(f"{scope}_layer_norm", attention.norm, after)
-
-
-def bias_or_zeros(projection: Projection) -> Array:
-    """Return a projection's bias, or zeros if it has none."""
-    zeros = np.zeros(len(projection.weight), np.float32)
-    return zeros if projection.bias is None else projection.bias
 
 
 def name_affine(scope: str, affine: Affine, scale: np.float32) -> Named:

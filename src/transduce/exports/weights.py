@@ -40,6 +40,11 @@ class Projection:
     weight: Array
     bias: Array | None = None
 
+    @property
+    def bias_or_zeros(self) -> Array:
+        """The bias, or zeros if the model has none there."""
+        return np.zeros(len(self.weight), np.float32) if self.bias is None else self.bias
+
 
 @final
 @dataclass(frozen=True)
