@@ -15,8 +15,7 @@ from tests.datasets.site import site as running
 
 from transduce.cli import display
 from transduce.cli.fetch import show_progress_bar
-from transduce.datasets.catalogue import list_public
-from transduce.datasets.corpora import CORPORA
+from transduce.datasets.catalogue import CORPORA, list_public
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,14 @@ import pytest
 from sacrebleu.dataset import DATASETS
 
 from transduce.datasets.catalogue import (
+    CORPORA,
     find_corpora,
     find_corpus,
     find_treebank,
     is_treebank,
     list_split_corpora,
 )
-from transduce.datasets.corpora import CORPORA
-from transduce.datasets.corpora import DOWNLOADS as FILES
+from transduce.datasets.catalogue import DOWNLOADS as FILES
 from transduce.errors import InputError
 from transduce.recipes import by_name, names
 from transduce.recipes.open import LONG_INPUTS, STUDENTS, USER_FILES

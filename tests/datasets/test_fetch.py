@@ -9,8 +9,7 @@ import pytest
 from tests.datasets.made import Miniature
 
 from transduce.datasets import fetch as fetching
-from transduce.datasets.catalogue import find_corpus
-from transduce.datasets.corpora import CORPORA
+from transduce.datasets.catalogue import CORPORA, find_corpus
 from transduce.datasets.fetch import corpus_folder, fetch_corpus, find_split_files
 from transduce.datasets.readers import drop_every, split_by_hash, take_every
 from transduce.datasets.values import Corpus, Download, Part, Split, Text, TextPair

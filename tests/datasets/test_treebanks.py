@@ -15,11 +15,17 @@ from tests.datasets.made_trees import (
     words_and_tags,
 )
 
-from transduce.datasets.catalogue import find_corpus, find_treebank, is_treebank
+from transduce.datasets.catalogue import (
+    CRAFT,
+    GUM,
+    TREEBANKS,
+    find_corpus,
+    find_treebank,
+    is_treebank,
+)
 from transduce.datasets.fetch import fetch_corpus, find_treebank_file
 from transduce.datasets.readers import read_bracketed_trees
-from transduce.datasets.treebanks import CRAFT, GUM, TREEBANKS, Document, Treebank, TreebankSplit
-from transduce.datasets.values import Download, Text
+from transduce.datasets.values import Document, Download, Text, Treebank, TreebankSplit
 from transduce.errors import FolderError, InputError
 from transduce.runs.fetch import fetch
 from transduce.text.tags import read_tagged

@@ -7,7 +7,7 @@ import pytest
 from tests.datasets.made import Miniature
 from tests.datasets.site import site
 
-from transduce.datasets.corpora import CORPORA
+from transduce.datasets.catalogue import CORPORA
 from transduce.datasets.values import Corpus
 
 pytestmark = pytest.mark.slow

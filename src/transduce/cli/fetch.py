@@ -14,8 +14,7 @@ from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import list_public
 from transduce.datasets.fetch import corpus_folder
 from transduce.datasets.transfer import NetworkSettings
-from transduce.datasets.treebanks import Treebank
-from transduce.datasets.values import Corpus
+from transduce.datasets.values import Corpus, Treebank
 from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 from transduce.settings.fields import require
 

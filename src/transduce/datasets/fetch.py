@@ -24,16 +24,18 @@ from transduce.datasets import mtdata
 from transduce.datasets.catalogue import find_corpus, find_treebank, split_treebank_name
 from transduce.datasets.downloads import DownloadSettings, VerifiedFile, delete_download, find_file
 from transduce.datasets.transfer import DownloadProgress
-from transduce.datasets.treebanks import Document, Treebank, TreebankSplit
 from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines
 from transduce.datasets.values import (
     WHOLE,
     Corpus,
+    Document,
     Pair,
     Part,
     Split,
     Text,
     TextPair,
+    Treebank,
+    TreebankSplit,
     WrongFileError,
 )
 from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder

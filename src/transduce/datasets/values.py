@@ -5,6 +5,8 @@ Split    train, dev or test: parts one after the other, and a filter of their pa
 Part     one collection, such as Europarl, with alternative text pairs
 TextPair the text of both sides, each in a download
 Download a file with its addresses, and its size and checksum if known
+
+A treebank has splits of documents, each a download of one text with its number of trees.
 """
 
 import hashlib
@@ -128,3 +130,46 @@ class Corpus:
         first = [part.text_pairs[0] for split in self.splits for part in split.parts]
         sizes = [one.size for one in {text.download for pair in first for text in pair}]
         return sum(sizes) if all(sizes) else 0
+
+
+@final
+@dataclass(frozen=True)
+class Document:
+    """One file of a treebank: its name, number of trees, and the licence of its text."""
+
+    name: str
+    text: Text
+    trees: int
+    licence: str
+
+
+@final
+@dataclass(frozen=True)
+class TreebankSplit:
+    """A train, dev or test split of a treebank: its documents, sorted by name."""
+
+    name: str
+    documents: tuple[Document, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Treebank:
+    """A public treebank of one language: name, licence, source and splits."""
+
+    name: str
+    about: str
+    licence: str
+    source: str  # web address of the folder with the files
+    splits: tuple[TreebankSplit, ...]
+    languages: tuple[str] = ("en",)
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The documents of all splits."""
+        return tuple(document for split in self.splits for document in split.documents)
+
+    @property
+    def size(self) -> int:
+        """The total size of all documents in bytes."""
+        return sum(document.text.download.size for document in self.documents)

@@ -11,8 +11,7 @@ from transduce.datasets.catalogue import find_corpora, list_split_corpora
 from transduce.datasets.downloads import DownloadSettings
 from transduce.datasets.fetch import fetch_corpus, read_splits
 from transduce.datasets.transfer import NetworkSettings
-from transduce.datasets.treebanks import Treebank
-from transduce.datasets.values import Corpus
+from transduce.datasets.values import Corpus, Treebank
 from transduce.durable.folder import require_harmless_output
 from transduce.durable.lock import lock_folder
 from transduce.errors import InputError, short_repr
