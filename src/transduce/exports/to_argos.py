@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, final
 
 from transduce.durable.files import atomic_file
@@ -116,15 +117,6 @@ def list_differences(model: TaskModel) -> list[str]:
 
 
 @final
-class WholeLine:
-    """A sentence splitter that leaves every line whole."""
-
-    def split_sentences(self, text: str) -> list[str]:
-        """Return the text as its only sentence."""
-        return [text]
-
-
-@final
 class ArgosEngine:
     """Argos Translate with an exported package installed in a temporary folder."""
 
@@ -155,11 +147,12 @@ class ArgosEngine:
         """Return each line's best output by Argos' own length penalty; `max_length` is ignored."""
         from argostranslate import settings, translate
 
+        whole = SimpleNamespace(split_sentences=lambda text: [text])  # leaves a line as it is
         before, settings.beam_size = settings.beam_size, beam
         try:
             found = [
                 translate.apply_packaged_translation(
-                    self.package, line, self.translator, WholeLine(), num_hypotheses=1
+                    self.package, line, self.translator, whole, num_hypotheses=1
                 )
                 for line in lines
             ]

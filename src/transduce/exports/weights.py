@@ -170,20 +170,17 @@ class Collector:
         """Return attention with scaled, padded `parts` (W^Q, W^K, W^V) and `residual`'s norm."""
         (output,) = split_projection(attention.output, [len(attention.output.weight)])
         rows = self.pad_rows(output.weight.T)
+        # of queries, keys and values; the first makes up for the padded head width
+        scales = np.array([math.sqrt(self.width / self.sizes.d_k), 1, 1], np.float32)
         query, key, value = (
             Projection(
                 self.pad_rows(one.weight) * scale,
                 None if one.bias is None else self.pad_rows(one.bias[:, None])[:, 0] * scale,
             )
-            for one, scale in zip(parts, self.scales, strict=True)
+            for one, scale in zip(parts, scales, strict=True)
         )
         output = replace(output, weight=np.ascontiguousarray(rows.T))
         return Attention(query, key, value, output, collect_affine(residual.norm))
-
-    @property
-    def scales(self) -> Array:
-        """The factors of queries, keys and values; the first makes up for the padded head width."""
-        return np.array([math.sqrt(self.width / self.sizes.d_k), 1, 1], np.float32)
 
     def pad_rows(self, matrix: Array) -> Array:
         """Return a projection matrix with rows of zeros added after the rows of each head."""
