@@ -15,14 +15,7 @@ from tests.datasets.made_trees import (
     words_and_tags,
 )
 
-from transduce.datasets.catalogue import (
-    CRAFT,
-    GUM,
-    TREEBANKS,
-    find_corpus,
-    find_treebank,
-    is_treebank,
-)
+from transduce.datasets.catalogue import TREEBANKS, find_corpus, find_treebank, is_treebank
 from transduce.datasets.fetch import fetch_corpus, find_treebank_file
 from transduce.datasets.readers import read_bracketed_trees
 from transduce.datasets.values import Document, Download, Text, Treebank, TreebankSplit
@@ -158,7 +151,7 @@ def test_copies_are_taken_from_a_folder_without_a_network(treebank, tmp_path, si
 
 def test_without_a_network_some_of_what_is_missing_is_named(tmp_path, settings):
     with pytest.raises(InputError) as error:
-        fetch_corpus(CRAFT, tmp_path, replace(settings, network=None), silent)
+        fetch_corpus(find_treebank("craft"), tmp_path, replace(settings, network=None), silent)
     assert error.value.fact.startswith(
         "craft needs what is not here: 11532192.tree, 11597317.tree,"
     )
@@ -216,7 +209,7 @@ def test_each_document_is_a_file_of_one_commit_with_a_known_hash():
     assert not [document.name for document in documents if "reddit" in document.name]
 
 
-@pytest.mark.parametrize("treebank", [CRAFT, GUM])
+@pytest.mark.parametrize("treebank", TREEBANKS)
 def test_splits_and_licences_are_those_of_the_shared_copy(shared, treebank):
     path = shared / f"data/{treebank.name}-treebank/documents.tsv"
     with path.open(encoding="utf-8") as file:
@@ -224,4 +217,7 @@ def test_splits_and_licences_are_those_of_the_shared_copy(shared, treebank):
     ours = {(s.name, d.name, d.trees) for s in treebank.splits for d in s.documents}
     assert ours == {(row["split"], row["document"], int(row["trees"])) for row in rows}
     stated = {row["document"]: row["note"] for row in rows if row["note"].startswith("CC")}
-    assert stated.items() <= {document.name: document.licence for document in GUM.documents}.items()
+    assert (
+        stated.items()
+        <= {document.name: document.licence for document in find_treebank("gum").documents}.items()
+    )

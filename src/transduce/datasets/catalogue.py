@@ -7,7 +7,8 @@ this module describe them:
     corpora.tsv    name and languages, splits that other corpora have, licence, description
     splits.tsv     a split's filter of pairs, sha256 of both texts, lines (0: those of its parts)
     parts.tsv      the parts of splits in their order, with the file and reader of both texts
-    craft.tsv      CRAFT's documents, each with split, trees, size, sha256 and licence, at a commit
+    treebanks.tsv  name, repository, commit, folder and ending of the files, licence, description
+    craft.tsv      CRAFT's documents, each with split, trees, size, sha256 and licence
     gum.tsv        GUM's documents
     downloads.tsv  size, checksums and addresses of each file; 0 or nothing if they are not known
 
@@ -58,8 +59,6 @@ from transduce.settings.fields import require
 
 # suffixes of tagging corpora made from a treebank: part-of-speech tags, base noun phrases
 TREEBANK_TAGS = ("pos", "chunks")
-GITHUB = "https://raw.githubusercontent.com"
-SECOND_ADDRESS = "https://github.com"
 DOWNLOADS = {
     name: Download(tuple(addresses.split()), int(size), sha256, md5)
     for name, size, sha256, md5, addresses in read_table("downloads.tsv")
@@ -121,40 +120,26 @@ def read_corpora() -> tuple[Corpus, ...]:
     return tuple(found)
 
 
-def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit, ...]:
-    """Build a treebank's splits from the .tsv file `table`; document names replace {} in `path`."""
-    documents: dict[str, list[Document]] = {}
-    for split, name, trees, size, sha256, licence in read_table(table):
-        addresses = (
-            f"{GITHUB}/{repository}/{path.format(name)}",
-            f"{SECOND_ADDRESS}/{repository}/raw/{path.format(name)}",
-        )
-        text = Text(Download(addresses, int(size), sha256), reader=read_bracketed_trees)
-        documents.setdefault(split, []).append(Document(name, text, int(trees), licence))
-    return tuple(TreebankSplit(split, tuple(some)) for split, some in documents.items())
+def read_treebanks() -> tuple[Treebank, ...]:
+    """Return all treebanks, by treebanks.tsv, with their splits, by a table named after each."""
+    found = []
+    for name, repository, commit, folder, ending, licence, about in read_table("treebanks.tsv"):
+        documents = defaultdict[str, list[Document]](list)
+        for split, document, trees, size, sha256, own_licence in read_table(f"{name}.tsv"):
+            path = f"{commit}/{folder}/{document}{ending}"
+            addresses = (
+                f"https://raw.githubusercontent.com/{repository}/{path}",
+                f"https://github.com/{repository}/raw/{path}",
+            )
+            text = Text(Download(addresses, int(size), sha256), reader=read_bracketed_trees)
+            documents[split].append(Document(document, text, int(trees), own_licence))
+        source = f"https://github.com/{repository}/tree/{commit}/{folder}"
+        splits = tuple(TreebankSplit(split, tuple(some)) for split, some in documents.items())
+        found.append(Treebank(name, about, licence, source, splits))
+    return tuple(found)
 
 
-CORPORA = read_corpora()
-CRAFT_COMMIT = "2abe82b8bb8089448b84937d5f61d8c218011322"
-CRAFT_FOLDER = "structural-annotation/treebank/penn"
-CRAFT = Treebank(
-    "craft",
-    "trees of 97 biomedical articles, annotated by people; 60 articles, 7 and 30",
-    "CC BY 3.0; name Verspoor et al. (2012), BMC Bioinformatics 13:207, and Cohen et al. (2017), "
-    "Handbook of Linguistic Annotation",
-    f"https://github.com/UCDenver-ccp/CRAFT/tree/{CRAFT_COMMIT}/{CRAFT_FOLDER}",
-    build_splits("craft.tsv", "UCDenver-ccp/CRAFT", f"{CRAFT_COMMIT}/{CRAFT_FOLDER}/{{}}.tree"),
-)
-GUM_COMMIT = "72ce5ac14978a324c2fd18d49484e65292cbe316"
-GUM = Treebank(
-    "gum",
-    "silver trees of many genres: a parser made them from gold tags; test2 is out of domain",
-    "CC BY 4.0 for the trees; the texts by genre, some not for commercial use (the manifest "
-    "names each licence); name Zeldes (2017), Language Resources and Evaluation 51(3)",
-    f"https://github.com/amir-zeldes/gum/tree/{GUM_COMMIT}/const",
-    build_splits("gum.tsv", "amir-zeldes/gum", f"{GUM_COMMIT}/const/{{}}.ptb"),
-)
-TREEBANKS = (CRAFT, GUM)
+CORPORA, TREEBANKS = read_corpora(), read_treebanks()
 
 
 def list_public() -> tuple[Corpus | Treebank, ...]:
