@@ -163,12 +163,17 @@ def print_comparability(score: "Score") -> None:
         print_message(f"  {score.name}: {score.paper_comparability}")
 
 
+def poll_outputs(event: int) -> list[int]:
+    """Return which of standard output (1) and error (2) have an event, such as select.POLLHUP."""
+    poll = select.poll()
+    for number in (1, 2):
+        poll.register(number, 0)
+    return [number for number, found in poll.poll(0) if found & event]
+
+
 def is_pipe_closed() -> bool:
     """Return whether the reader of standard output or error has closed its pipe, as `head` does."""
-    poll = select.poll()
-    for descriptor in (1, 2):
-        poll.register(descriptor, 0)
-    return any(event & select.POLLERR for _, event in poll.poll(0))
+    return bool(poll_outputs(select.POLLERR))
 
 
 def flush_output() -> None:
@@ -207,10 +212,7 @@ def use_blocking_streams() -> None:
 
 def detach_from_terminal() -> None:
     """Discard all later output to the closed terminal, so that writing does not fail."""
-    poll = select.poll()
-    for number in (1, 2):
-        poll.register(number, 0)
-    hung_up = {number for number, event in poll.poll(0) if event & select.POLLHUP}
+    hung_up = poll_outputs(select.POLLHUP)
     for number in (1, 2):
         if number in hung_up or os.isatty(number):
             os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), number)

@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from transduce.cli import display
-from transduce.cli.outcome import Commands, ProcessorTimeSpent, TerminalClosed, Terminated, run
+from transduce.cli.outcome import Commands, run
 from transduce.cli.signals import ENDS, SignalsDeferred
 from transduce.errors import InputError
 from transduce.machine.process_settings import set_environment_of_torch
@@ -157,8 +157,6 @@ def terminate(number: int, _frame: FrameType | None) -> NoReturn:
     """Raise an error for SIGTERM, SIGHUP or SIGXCPU, so that locks and temporary files vanish."""
     if number == signal.SIGXCPU:
         signal.signal(number, signal.SIG_IGN)  # the system repeats it every second
-        raise ProcessorTimeSpent
     if number == signal.SIGHUP:
         display.detach_from_terminal()
-        raise TerminalClosed
-    raise Terminated
+    raise ENDS[number]
