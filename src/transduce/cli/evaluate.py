@@ -1,6 +1,6 @@
 """`transduce evaluate`: translate a test set and score the translations."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -62,7 +62,7 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
 @options.as_json
 @options.quiet
 @options.no_progress
-def command(
+def command(  # noqa: PLR0915 - the road of a test set, in one piece
     *,
     model: Path,
     source: Path,
@@ -95,35 +95,6 @@ def command(
     require(is_free, "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference)
-    choice = TranslatorChoice(model, models, beam)
-    scoring = (metrics or None, language, baseline)
-    found, about = translate_and_score(
-        choice, (source, reference), scoring, output, has_contrast=contrast
-    )
-    if found.warning:
-        display.print_message(f"warning: {found.warning}")
-    if as_json:
-        display.print_json({**evaluation_as_json(found), **about})
-        return
-    display.print_result(*format_evaluation(found), *format_contrast(found))
-    for score in found.scores:
-        display.print_comparability(score)
-
-
-def translate_and_score(
-    choice: TranslatorChoice,
-    files: tuple[Path, Path | None],
-    scoring: tuple[Sequence[str] | None, str | None, str | None],
-    output: Path | None,
-    *,
-    has_contrast: bool,
-) -> "tuple[Evaluation, Mapping[str, object]]":
-    """Translate a test set, write the translations to `output`, and return scores and provenance.
-
-    `files` are the source and the reference file. `scoring` has the metrics, the language and a
-    baseline's training text; by default metrics and language come from the model's task and recipe.
-    `has_contrast` adds scores of the test set in other forms.
-    """
     from transduce.durable.files import atomic_file
     from transduce.durable.folder import resolve_output
     from transduce.inference.evaluate import (
@@ -137,7 +108,7 @@ def translate_and_score(
     from transduce.tasks import find_task_kind
     from transduce.text.arguments import read_text
 
-    source, reference = files
+    choice = TranslatorChoice(model, models, beam)
     sides = (read_text("", source), read_text("", reference)) if reference else None
     with (
         nullcontext() if output is None else atomic_file(resolve_output(output)) as file
@@ -149,8 +120,10 @@ def translate_and_score(
             require_two_files_fit(data)
         lines = sides or read_test_set(str(source), None, data)
         translator = choice.with_workers(translator, lambda _: len(lines[0]))
-        text = build_evaluation_text(translator, lines, *scoring, has_contrast=has_contrast)
-        times = 1 + len(CHANGES) * has_contrast
+        text = build_evaluation_text(
+            translator, lines, metrics or None, language, baseline, has_contrast=contrast
+        )
+        times = 1 + len(CHANGES) * contrast
         if slow := describe_slow_metrics(text.metrics, text.references, text.language, times):
             display.print_note(slow)
         outputs = list(show_line_count(translate_sources(translator, text), "translate"))
@@ -159,7 +132,15 @@ def translate_and_score(
             format_output = find_task_kind(data).format_output
             pairs = zip(text.sources, outputs, strict=True)
             file.write("".join(format_output(*pair) for pair in pairs).encode())
-    return score_translations(translator, text, outputs), provenance(translator)
+    found = score_translations(translator, text, outputs)
+    if found.warning:
+        display.print_message(f"warning: {found.warning}")
+    if as_json:
+        display.print_json({**evaluation_as_json(found), **provenance(translator)})
+        return
+    display.print_result(*format_evaluation(found), *format_contrast(found))
+    for score in found.scores:
+        display.print_comparability(score)
 
 
 def evaluation_as_json(found: "Evaluation") -> dict[str, object]:
