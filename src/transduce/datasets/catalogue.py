@@ -139,7 +139,8 @@ def read_treebanks() -> tuple[Treebank, ...]:
     return tuple(found)
 
 
-CORPORA, TREEBANKS = read_corpora(), read_treebanks()
+CORPORA = read_corpora()
+TREEBANKS = read_treebanks()
 
 
 def list_public() -> tuple[Corpus | Treebank, ...]:
