@@ -114,8 +114,10 @@ def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> 
         for number, layer in enumerate(stack.layers, start=1):
             shifted = shift_layer(layer, shift) if is_shifted and number == 1 else layer
             yield from name_layer(f"{side}_l{number}", shifted)
-    bias = np.full(len(target), NEVER, np.float32)
-    bias[: len(decoder.embedding)] = projection.bias_or_zeros
+    bias = np.zeros(len(target), np.float32)
+    if projection.bias is not None:
+        bias[: len(projection.bias)] = projection.bias
+    bias[len(decoder.embedding) :] = NEVER
     bias[[number for number, (_, kind) in enumerate(target) if kind == UNUSED]] = NEVER
     yield "decoder_ff_logit_out_b", bias[None]
     if projection.weight is not decoder.embedding:
@@ -132,7 +134,8 @@ def shift_layer(layer: Layer, shift: Array) -> Layer:
     attention = layer.self_attention
 
     def add(projection: Projection, more: Array) -> Projection:
-        return replace(projection, bias=projection.bias_or_zeros + more)
+        bias = more if projection.bias is None else projection.bias + more
+        return replace(projection, bias=bias)
 
     query, key, value = (
         add(one, one.weight @ shift) for one in (attention.query, attention.key, attention.value)
@@ -157,8 +160,9 @@ def name_attention(scope: str, attention: Attention) -> Named:
     """Yield Marian's name and array of the four projections of attention and of its norm."""
     parts = (attention.query, attention.key, attention.value, attention.output)
     for letter, one in zip("qkvo", parts, strict=True):
+        bias = np.zeros(len(one.weight), np.float32) if one.bias is None else one.bias
         yield f"{scope}_W{letter}", one.weight.T
-        yield f"{scope}_b{letter}", one.bias_or_zeros[None]
+        yield f"{scope}_b{letter}", bias[None]
     yield from name_norm(f"{scope}_Wo_ln", attention.norm)
 
 

@@ -65,16 +65,18 @@ def write_ctranslate2_weights(model: TaskModel, writer: FolderWriter, precision:
     weights = collect_weights(model.transformer)
     variables = name_variables(weights, precision=precision)
     with writer.open("model.bin") as stream:
-        stream.writelines(serialise_variables(variables))
+        for part in serialise_variables(variables):
+            stream.write(part)
     writer.write("config.json", to_json(CONFIG | {"layer_norm_epsilon": weights.norm_epsilon}))
 
 
 def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[str]) -> None:
     """Write both vocabularies' symbols in the order of their ids; one file if both are equal."""
-    both = {"source": list(source), "target": list(target)}
-    named = {"shared": both["source"]} if both["source"] == both["target"] else both
-    for name, symbols in named.items():
-        writer.write(f"{name}_vocabulary.json", to_json(symbols))
+    if list(source) == list(target):
+        writer.write("shared_vocabulary.json", to_json(list(source)))
+        return
+    writer.write("source_vocabulary.json", to_json(list(source)))
+    writer.write("target_vocabulary.json", to_json(list(target)))
 
 
 def name_variables(weights: Weights, *, precision: str) -> Variables:

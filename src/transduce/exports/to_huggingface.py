@@ -18,6 +18,7 @@ from transduce.exports.weights import (
     Array,
     Attention,
     Layer,
+    Projection,
     Weights,
     collect_weights,
 )
@@ -114,10 +115,16 @@ def name_attention(
     parts = (attention.query, attention.key, attention.value)
     for (name, size), one in zip(inputs.items(), parts, strict=True):
         yield f"{scope}.{name}.weight", one.weight / size
-        yield f"{scope}.{name}.bias", one.bias_or_zeros
+        yield f"{scope}.{name}.bias", bias_or_zeros(one)
     yield f"{scope}.out_proj.weight", attention.output.weight * states
-    yield f"{scope}.out_proj.bias", attention.output.bias_or_zeros * states
+    yield f"{scope}.out_proj.bias", bias_or_zeros(attention.output) * states
     yield from name_affine(f"{scope}_layer_norm", attention.norm, after)
+
+
+def bias_or_zeros(projection: Projection) -> Array:
+    """Return a projection's bias, or zeros if it has none."""
+    zeros = np.zeros(len(projection.weight), np.float32)
+    return zeros if projection.bias is None else projection.bias
 
 
 def name_affine(scope: str, affine: Affine, scale: np.float32) -> Named:

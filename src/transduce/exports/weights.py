@@ -40,11 +40,6 @@ class Projection:
     weight: Array
     bias: Array | None = None
 
-    @property
-    def bias_or_zeros(self) -> Array:
-        """The bias, or zeros if the model has none there."""
-        return np.zeros(len(self.weight), np.float32) if self.bias is None else self.bias
-
 
 @final
 @dataclass(frozen=True)
@@ -115,10 +110,6 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
         layers: Any,  # noqa: ANN401
         norm: nn.Module,
     ) -> Stack:
-        if isinstance(positions, LearnedPositions):
-            table = to_numpy(positions.weight)
-        else:
-            table = to_numpy(positions.compute(POSITIONS))
         return Stack(
             matrices[id(embedding)],
             to_numpy(positions.weight) if isinstance(positions, LearnedPositions) else sinusoids,
@@ -170,17 +161,20 @@ class Collector:
         """Return attention with scaled, padded `parts` (W^Q, W^K, W^V) and `residual`'s norm."""
         (output,) = split_projection(attention.output, [len(attention.output.weight)])
         rows = self.pad_rows(output.weight.T)
-        # of queries, keys and values; the first makes up for the padded head width
-        scales = np.array([math.sqrt(self.width / self.sizes.d_k), 1, 1], np.float32)
         query, key, value = (
             Projection(
                 self.pad_rows(one.weight) * scale,
                 None if one.bias is None else self.pad_rows(one.bias[:, None])[:, 0] * scale,
             )
-            for one, scale in zip(parts, scales, strict=True)
+            for one, scale in zip(parts, self.scales, strict=True)
         )
         output = replace(output, weight=np.ascontiguousarray(rows.T))
         return Attention(query, key, value, output, collect_affine(residual.norm))
+
+    @property
+    def scales(self) -> Array:
+        """The factors of queries, keys and values; the first makes up for the padded head width."""
+        return np.array([math.sqrt(self.width / self.sizes.d_k), 1, 1], np.float32)
 
     def pad_rows(self, matrix: Array) -> Array:
         """Return a projection matrix with rows of zeros added after the rows of each head."""
