@@ -12,8 +12,13 @@ from tests.cli.language import sentences
 from tests.inference.random_models import random_translator
 
 from transduce.cli.evaluate import evaluation_as_json
-from transduce.inference.contrast import list_words, score_run_on
-from transduce.inference.evaluate import EvaluationText, perplexity, score_translations
+from transduce.inference.evaluate import (
+    EvaluationText,
+    list_words,
+    perplexity,
+    score_run_on,
+    score_translations,
+)
 from transduce.inference.load import load
 from transduce.inference.pairs import token_log_probs
 from transduce.settings.data import CHANGES

@@ -8,7 +8,7 @@ import transduce
 from transduce.corpus.plan import Plan
 from transduce.paper.training import update_weights
 from transduce.recipes import by_name
-from transduce.runs.run_folder import build_feed
+from transduce.runs.prepared_corpus import build_feed
 from transduce.settings import Data
 
 

@@ -13,7 +13,8 @@ from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint
 from transduce.checkpoint.run_file import read_run
 from transduce.errors import InputError
 from transduce.paper import training as update_step
-from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run
+from transduce.runs.prepared_corpus import build_feed
+from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training.progress import TrainingCallbacks
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.datasets.made_trees import base_noun_phrases, one_line
 
-from transduce.text.tags_of_trees import tag_base_noun_phrases, tag_parts_of_speech
+from transduce.text.tags import tag_base_noun_phrases, tag_parts_of_speech
 from transduce.text.trees.brackets import parse_tree
 
 ROLE = "(NP (NP (DT the) (NN role)) (PP (IN of) (NP (NN BRCA2))))"

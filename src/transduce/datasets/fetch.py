@@ -40,8 +40,12 @@ from transduce.datasets.values import (
 )
 from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import FolderError, InputError
-from transduce.text.tags import TaggedSentence, format_tagged
-from transduce.text.tags_of_trees import tag_base_noun_phrases, tag_parts_of_speech
+from transduce.text.tags import (
+    TaggedSentence,
+    format_tagged,
+    tag_base_noun_phrases,
+    tag_parts_of_speech,
+)
 from transduce.text.trees.brackets import parse_tree
 from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.tree import Tree

@@ -1,14 +1,18 @@
 """`transduce.evaluate`: translations of a test set, their scores, and the references' perplexity
 
 A test set is files of lines, files in a task's format, or a fetched corpus. For tagging, a baseline
-gives every token its most frequent label in a training text.
+gives every token its most frequent label in a training text. For text, contrasts show what makes
+translations worse: a form, such as upper case, changes the source, and the reference if a
+translation should follow. The form's scores are compared with the plain test set's.
 """
 
 import math
+import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, final
 
@@ -21,7 +25,6 @@ from transduce.datasets.fetch import (
     read_splits,
 )
 from transduce.errors import InputError, suggest_names
-from transduce.inference.contrast import Contrast, measure_contrast
 from transduce.inference.load import describe_precision, load
 from transduce.inference.pairs import TOKENS, number_pairs, require_matches, target_log_probs
 from transduce.inference.translator import Translator
@@ -37,10 +40,12 @@ from transduce.scores.scoring import (
     shorten_language,
 )
 from transduce.settings import Data
+from transduce.settings.data import CHANGES
 from transduce.settings.fields import require, require_flag
 from transduce.tasks import TextToText, find_task_kind, require_task
 from transduce.tasks.tagging import Tagging, read_tagged_pairs
 from transduce.text.arguments import Text, read_text, require_equal_lines, require_lines
+from transduce.text.changes import CHANGE
 from transduce.text.languages import find_wrong_side
 from transduce.text.words import split_words
 from transduce.vocabulary.tag_lexicon import find_most_frequent
@@ -48,6 +53,19 @@ from transduce.vocabulary.tag_lexicon import find_most_frequent
 SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
 )
+SEED = 1  # of typing errors and copied tokens
+WORDS = 200  # most words that are translated alone
+MOST_WORDS = 3  # of a translation of one word; a longer one runs on
+
+
+@final
+@dataclass(frozen=True)
+class Contrast:
+    """The scores of a test set in another form, and how many of its lines have that form."""
+
+    form: str
+    changed: int
+    scores: Sequence[Score]
 
 
 @final
@@ -172,12 +190,7 @@ def score_translations(
     languages = data.source_language, data.target_language
     warning = SWAPPED if is_swapped else find_wrong_side(languages, named) if is_text else ""
     warning = warning or find_decomposed({"the output": outputs, "the reference": text.references})
-    sides = (text.sources, text.references)
-    contrast = (
-        list(measure_contrast(translator, sides, text.metrics, text.language))
-        if text.has_contrast
-        else ()
-    )
+    contrast = list(measure_contrast(translator, text)) if text.has_contrast else ()
     return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning, contrast)
 
 
@@ -248,6 +261,49 @@ def provenance(translator: Translator) -> dict[str, Any]:
 def today() -> str:
     """Return the date in UTC as YYYY-MM-DD."""
     return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def measure_contrast(translator: Translator, text: EvaluationText) -> Iterator[Contrast]:
+    """Yield a test set's scores in each form, then the scores of its words translated alone."""
+    translator = replace(translator, keep=False)
+    languages = (translator.recipe.data.source_language, text.language)
+    pairs = list(zip(text.sources, text.references, strict=True))
+    for form in reversed(CHANGES):
+        changed = [
+            CHANGE[form](pair, languages, random.Random(f"{SEED} {number}"))
+            for number, pair in enumerate(pairs)
+        ]
+        sources, references = map(list, zip(*changed, strict=True))
+        outputs = list(translator.translate_lines(sources))
+        scores = [
+            replace(score, signature=f"{score.signature}|contrast:{form}|seed:{SEED}")
+            for score in score_outputs(replace(text, references=references), outputs)
+        ]
+        count = sum(new != old for new, old in zip(changed, pairs, strict=True))
+        yield Contrast(form, count, scores)
+    if words := list_words(text.sources):
+        outputs = list(translator.translate_lines(words))
+        yield Contrast("one_word", len(words), [score_run_on(outputs)])
+
+
+def list_words(lines: Sequence[str]) -> list[str]:
+    """Return the first 200 different words of lines, except words with digits or other signs."""
+    words = (word.strip(".,;:!?…\"'“”„«»()") for line in lines for word in line.split())
+    return list(islice(dict.fromkeys(word for word in words if word.isalpha()), WORDS))
+
+
+def score_run_on(outputs: Sequence[str]) -> Score:
+    """Return the percentage of outputs, each of one word, that are too long or repeat a word."""
+    found = [output.lower().split() for output in outputs]
+    run_on = sum(len(words) > MOST_WORDS or len(set(words)) < len(words) for words in found)
+    return Score(
+        "run-on outputs, %",
+        100 * run_on / len(found),
+        f"contrast:one_word|over:{MOST_WORDS} words or one twice",
+        len(found),
+        "single words",
+        higher_is_better=False,
+    )
 
 
 Sides = tuple[list[str], list[str]]  # lines of the source and of the reference

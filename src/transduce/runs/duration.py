@@ -20,9 +20,8 @@ from transduce.paper.training import update_weights
 from transduce.recipes.fitted import ModelSize, find_size_table
 from transduce.runs.ledger import count_updates_of_pass
 from transduce.runs.machine_settings import resolve_machine_settings
-from transduce.runs.prepared_corpus import PreparedCorpus
+from transduce.runs.prepared_corpus import PreparedCorpus, build_feed
 from transduce.runs.recommend import build_for_corpus, build_schedule, has_gpu
-from transduce.runs.run_folder import build_feed
 from transduce.runs.validation import build_translation
 from transduce.settings import Recipe
 from transduce.settings.fields import require

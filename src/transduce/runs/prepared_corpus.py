@@ -17,6 +17,8 @@ from typing import cast, final
 
 from transduce.corpus.build import build_store
 from transduce.corpus.facts import parse_data_facts
+from transduce.corpus.feed import Augmentation, Feed
+from transduce.corpus.plan import Plan
 from transduce.corpus.segment import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
 from transduce.corpus.store import READING, Store, build_provenance
@@ -32,7 +34,7 @@ from transduce.runs.development import (
     require_texts_agree,
 )
 from transduce.runs.texts import Pair, Pairs, build_dev_settings, hash_parts
-from transduce.settings import Data
+from transduce.settings import Data, Recipe
 from transduce.settings.data import CHANGES
 from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
@@ -359,3 +361,22 @@ def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
         shared=data.shared_vocabulary,
         has_lexicon=find_task_kind(data).list_tagged_words is not None,
     )
+
+
+def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> Feed:
+    """Return a run's micro-batches of at most `limit` tokens, augmented as its recipe says."""
+    store, data, seed = prepared.train, recipe.data, recipe.training.seed
+    augmentation = None
+    if data.changes_pairs:
+        encoder = build_task(data, prepared.vocabularies)
+        augmentation = Augmentation(store, encoder, data, seed)
+    plan = Plan(
+        store.source_lengths,
+        store.target_lengths,
+        source_tokens=data.source_tokens,
+        target_tokens=data.target_tokens,
+        seed=seed,
+        mixture=store.mixture,
+        measure=augmentation and augmentation.measure,
+    )
+    return Feed(store, plan, limit, augmentation)

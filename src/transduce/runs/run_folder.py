@@ -23,8 +23,6 @@ from transduce.checkpoint.steps import (
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.checkpoint.weights import require_matching_tensors
 from transduce.corpus.facts import DATA
-from transduce.corpus.feed import Augmentation, Feed
-from transduce.corpus.plan import Plan
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import AGAIN, require_own_folder
 from transduce.durable.json import to_checksummed_json
@@ -43,11 +41,10 @@ from transduce.runs.adapt import (
 )
 from transduce.runs.ledger import PARENT, measure_machine, sum_lengths
 from transduce.runs.machine_settings import require_trainable, resolve_machine_settings
-from transduce.runs.prepared_corpus import STORE, PreparedCorpus
+from transduce.runs.prepared_corpus import STORE, PreparedCorpus, build_feed
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
-from transduce.tasks import build_task
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.equip import (
     build_for_training,
@@ -266,22 +263,3 @@ def require_adam_state(checkpoint: Checkpoint) -> None:
         if name.startswith("exp_avg_sq.") and bool((moment < 0).any()):
             fact = f"{name} is a mean of squares, and below 0"
             raise FolderError(fact, AGAIN, file=checkpoint.folder / MOMENTS)
-
-
-def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> Feed:
-    """Return a run's micro-batches of at most `limit` tokens, augmented as its recipe says."""
-    store, data, seed = prepared.train, recipe.data, recipe.training.seed
-    augmentation = None
-    if data.changes_pairs:
-        encoder = build_task(data, prepared.vocabularies)
-        augmentation = Augmentation(store, encoder, data, seed)
-    plan = Plan(
-        store.source_lengths,
-        store.target_lengths,
-        source_tokens=data.source_tokens,
-        target_tokens=data.target_tokens,
-        seed=seed,
-        mixture=store.mixture,
-        measure=augmentation and augmentation.measure,
-    )
-    return Feed(store, plan, limit, augmentation)

@@ -4,6 +4,8 @@ Blank lines separate sentences. In a file without blank lines a sentence ends af
 Each sentence object stores its line ends and the blank lines around it, so that the sentences of a
 file, formatted one after the other, give the same bytes as the file. Two things are not stored: a
 byte-order mark, and line ends that change from `\n` to `\r\n` inside one sentence.
+
+Tagged sentences can be derived from trees, with part-of-speech tags or base noun phrases as labels.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +16,7 @@ from typing import final
 
 from transduce.errors import InputError
 from transduce.text.files import decode_line, display_name, read_byte_lines, split_columns
+from transduce.text.trees.tree import Constituent, SymbolKind, Tree
 
 SENTENCE_END = "."  # the token that ends a sentence in a file without blank lines
 # Whitespace refused in tokens and labels. Other spaces are allowed: treebanks have U+00A0 in words.
@@ -139,3 +142,36 @@ def format_tagged(sentence: TaggedSentence) -> str:
     pairs = zip(sentence.tokens, sentence.labels, strict=True)
     lines = layout.newline.join(f"{token}\t{label}" for token, label in pairs)
     return f"{layout.before}{lines}{layout.after}"
+
+
+NOUN_PHRASE = "NP"
+
+
+def tag_parts_of_speech(tree: Tree) -> TaggedSentence:
+    """Return the words of a cleaned tree, each labelled with its part-of-speech tag."""
+    return TaggedSentence(tree.words, tree.tags)
+
+
+def tag_base_noun_phrases(tree: Tree) -> TaggedSentence:
+    """Return the words of a cleaned tree, labelled B-NP or I-NP in base noun phrases, else O.
+
+    In (NP (NP the role) (PP of (NP BRCA2))), "the role" and "BRCA2" are base noun phrases.
+    """
+    labels = [OUTSIDE] * len(tree.words)
+    for _, start, end in find_base_noun_phrases(tree):
+        labels[start:end] = [f"B-{NOUN_PHRASE}", *[f"I-{NOUN_PHRASE}"] * (end - start - 1)]
+    return TaggedSentence(tree.words, tuple(labels))
+
+
+def find_base_noun_phrases(tree: Tree) -> list[Constituent]:
+    """Return the NP constituents that contain no other NP, from left to right."""
+    found, latest = list[Constituent](), -1
+    constituents = tree.constituents
+    for kind, index in tree.walk():
+        if kind is SymbolKind.WORD or constituents[index].label != NOUN_PHRASE:
+            continue
+        if kind is SymbolKind.OPEN:
+            latest = index
+        elif index == latest:  # the closed NP contains no other NP
+            found.append(constituents[index])
+    return found
