@@ -10,7 +10,7 @@ from transduce.checkpoint import checkpoints
 from transduce.checkpoint.checkpoints import load_newest_checkpoint, prune
 from transduce.checkpoint.steps import list_steps
 from transduce.errors import FolderError, SaveError
-from transduce.runs.run_folder import require_run_folder
+from transduce.runs.training_run import require_run_folder
 
 
 def refuse_to_list(monkeypatch):

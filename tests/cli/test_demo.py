@@ -8,7 +8,7 @@ import pytest
 from transduce.checkpoint.run_file import create_run
 from transduce.cli import signals
 from transduce.cli.demo import choose_recipe, suggest_next_steps
-from transduce.runs.run_folder import require_same_recipe
+from transduce.runs.training_run import require_same_recipe
 
 NO_RUN = Path("none")
 SMALL = {

@@ -44,7 +44,7 @@ def test_workers_is_refused_under_torchrun():
 
 def test_training_alone_loads_nothing_about_several_processes():
     code = (
-        "import sys, transduce.runs.run_folder, transduce.cli.train\n"
+        "import sys, transduce.runs.training_run, transduce.cli.train\n"
         "print(*(name for name in sys.modules if 'training.distributed.' in name))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

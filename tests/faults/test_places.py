@@ -20,7 +20,7 @@ from transduce.cli.main import transduce
 from transduce.cli.outcome import run as invoked
 from transduce.durable.lock import locked_folder
 from transduce.errors import FolderError, SaveError
-from transduce.runs.run_folder import OURS
+from transduce.runs.training_run import OURS
 from transduce.settings import Recipe
 
 NOBODY = 65534

@@ -7,8 +7,8 @@ import torch
 from tests.runs.corpora import TOY, prepared_toy
 
 from transduce.inference.load import load
-from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import GeneratedCorpus
+from transduce.runs.training_run import begin_or_resume_run, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training.progress import TrainingCallbacks
 

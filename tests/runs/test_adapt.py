@@ -18,8 +18,8 @@ from transduce.paper.model import build_transformer
 from transduce.paper.training import scaled_learning_rate
 from transduce.runs.adapt import build_schedule, choose_adaptation
 from transduce.runs.prepared_corpus import open_prepared
-from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import InMemoryPairs
+from transduce.runs.training_run import begin_or_resume_run, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training.progress import TrainingCallbacks
 

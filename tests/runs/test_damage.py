@@ -16,7 +16,7 @@ from transduce.inference.load import load
 from transduce.paper.training import Update
 from transduce.runs.average import write_average
 from transduce.runs.prepared_corpus import open_prepared
-from transduce.runs.run_folder import begin_or_resume_run, train_run
+from transduce.runs.training_run import begin_or_resume_run, train_run
 from transduce.runs.verify import verify_parts
 from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.progress import Progress, TrainingCallbacks

@@ -10,7 +10,7 @@ from transduce.checkpoint.run_file import read_run
 from transduce.errors import NotEnoughMemoryError
 from transduce.runs import machine_settings
 from transduce.runs.machine_settings import probe_update, select_longest
-from transduce.runs.run_folder import begin_or_resume_run
+from transduce.runs.training_run import begin_or_resume_run
 from transduce.settings.recipe import with_changes
 
 FREE = with_changes(TOY, {"training.micro_batch_tokens": 0})

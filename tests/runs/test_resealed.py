@@ -14,7 +14,7 @@ from transduce.durable.folder import atomic_folder, open_folder
 from transduce.durable.json import from_checksummed_json, to_checksummed_json, to_json
 from transduce.errors import FolderError
 from transduce.runs.prepared_corpus import open_prepared
-from transduce.runs.run_folder import begin_or_resume_run, require_adam_state, train_run
+from transduce.runs.training_run import begin_or_resume_run, require_adam_state, train_run
 from transduce.training.progress import TrainingCallbacks
 
 SAVED = "checkpoints/step-00000003"

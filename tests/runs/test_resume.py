@@ -14,7 +14,7 @@ from transduce.checkpoint.run_file import read_run
 from transduce.errors import InputError
 from transduce.paper import training as update_step
 from transduce.runs.prepared_corpus import build_feed
-from transduce.runs.run_folder import begin_or_resume_run, train_run
+from transduce.runs.training_run import begin_or_resume_run, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training.progress import TrainingCallbacks
 

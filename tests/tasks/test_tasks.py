@@ -13,8 +13,8 @@ from transduce.inference.load import load
 from transduce.recipes import by_name
 from transduce.runs.average import write_average
 from transduce.runs.prepared_corpus import prepare_corpus
-from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import FilePair
+from transduce.runs.training_run import begin_or_resume_run, train_run
 from transduce.scores.score import Score
 from transduce.settings import Data, Search, data
 from transduce.settings.recipe import Value, with_changes

@@ -57,7 +57,7 @@ def command(
     from transduce.inference.evaluate import provenance
     from transduce.inference.load import load
     from transduce.runs.prepared_corpus import STORE
-    from transduce.runs.run_folder import require_run_folder
+    from transduce.runs.training_run import require_run_folder
 
     keep_freed_memory()
     run = folder / "run"

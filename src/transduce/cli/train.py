@@ -131,8 +131,8 @@ def command(
     signals.die_with_parent(processes.rank.parent)
     from transduce.durable.lock import locked_folder
     from transduce.runs.copies import open_copy
-    from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import TrainingInputs
+    from transduce.runs.training_run import require_run_folder
 
     keep_freed_memory()
     with silence_repeated_errors(processes):
@@ -203,8 +203,7 @@ def train_with_display(
     With `estimates` a new run's duration is measured and printed.
     """
     from transduce.runs.copies import observe_and_copy
-    from transduce.runs.run_folder import CURVES
-    from transduce.runs.training_run import run_training
+    from transduce.runs.training_run import CURVES, run_training
 
     run = run_training(
         folder,

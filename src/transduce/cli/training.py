@@ -263,7 +263,7 @@ def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[Tr
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install tensorboard")
     from transduce.durable.files import raise_save_errors
-    from transduce.runs.run_folder import CURVES
+    from transduce.runs.training_run import CURVES
 
     writer: SummaryWriter | None = None
     opened = ExitStack()

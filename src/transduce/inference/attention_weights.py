@@ -14,12 +14,7 @@ from torch import Tensor
 
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
-from transduce.paper.operations import (
-    AttentionMask,
-    BatchAttention,
-    Operations,
-    attention_weights,
-)
+from transduce.paper.operations import AttentionMask, BatchAttention, Operations, attention_weights
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 

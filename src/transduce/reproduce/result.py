@@ -19,8 +19,8 @@ from transduce.reproduce.job import RowJob
 from transduce.runs.average import open_or_write_average
 from transduce.runs.choice import Texts, open_texts, read_corpus
 from transduce.runs.prepared_corpus import PreparedCorpus
-from transduce.runs.run_folder import RESOLVED
 from transduce.runs.text_names import TEXT_NAMES
+from transduce.runs.training_run import RESOLVED
 from transduce.scores.paper_bleu import PAPER_FIGURES, is_tokenised
 from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
 from transduce.settings import Data, Recipe

@@ -10,8 +10,8 @@ from transduce.recipes.catalogue import difference
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.reproduce.job import SEED
 from transduce.reproduce.result import RowResult
-from transduce.runs.run_folder import RESOLVED
 from transduce.runs.text_names import CORPUS
+from transduce.runs.training_run import RESOLVED
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value

@@ -19,14 +19,7 @@ from typing import final
 import numpy as np
 
 from transduce.errors import InputError
-from transduce.runs.texts import (
-    MixedPairs,
-    MixedText,
-    Pair,
-    Pairs,
-    clean_pairs,
-    take_pairs,
-)
+from transduce.runs.texts import MixedPairs, MixedText, Pair, Pairs, clean_pairs, take_pairs
 from transduce.settings import Data
 from transduce.tasks import find_task_kind
 from transduce.text.clean import Cleaner

@@ -144,9 +144,8 @@ def train_interruptibly(
     """
     from transduce.durable.lock import locked_folder
     from transduce.runs.copies import observe_and_copy, open_copy
-    from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import prepare_training
-    from transduce.runs.training_run import require_usual_torch, run_training
+    from transduce.runs.training_run import require_run_folder, require_usual_torch, run_training
     from transduce.text.arguments import ignore_event
 
     require_callbacks(callbacks)

@@ -14,12 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.allowance import BEAM_BYTES, BEAM_VARIABLE, require_affordable
-from transduce.errors import (
-    InputError,
-    NotEnoughMemoryError,
-    is_out_of_memory,
-    short_repr,
-)
+from transduce.errors import InputError, NotEnoughMemoryError, is_out_of_memory, short_repr
 from transduce.paper.operations import PLAIN, Operations
 from transduce.paper.search import (
     BeamState,

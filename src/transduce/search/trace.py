@@ -9,13 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.paper.operations import PLAIN, HighestSums, Operations
-from transduce.paper.search import (
-    BeamState,
-    Hypothesis,
-    State,
-    StepResult,
-    StepwiseModel,
-)
+from transduce.paper.search import BeamState, Hypothesis, State, StepResult, StepwiseModel
 from transduce.search.bounds import choose_beam_strategy, search_in_memory
 from transduce.settings import Search
 

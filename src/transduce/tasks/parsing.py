@@ -11,12 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast, final
 
-from transduce.datasets.penn import (
-    SECTIONS,
-    find_penn_files,
-    find_tree_files,
-    has_penn_sections,
-)
+from transduce.datasets.penn import SECTIONS, find_penn_files, find_tree_files, has_penn_sections
 from transduce.errors import InputError
 from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription

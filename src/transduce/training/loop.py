@@ -16,13 +16,7 @@ from transduce.machine.process_settings import release_freed_memory
 from transduce.packed import Batch
 from transduce.paper import training as paper
 from transduce.paper.model import Transformer
-from transduce.paper.training import (
-    AddGradients,
-    Optimiser,
-    PendingUpdate,
-    Update,
-    add_gradients,
-)
+from transduce.paper.training import AddGradients, Optimiser, PendingUpdate, Update, add_gradients
 from transduce.settings import Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal

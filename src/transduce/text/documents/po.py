@@ -12,12 +12,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.documents.document import (
-    Document,
-    Joined,
-    ParseOptions,
-    warn_of_languages,
-)
+from transduce.text.documents.document import Document, Joined, ParseOptions, warn_of_languages
 from transduce.text.inline import Links
 from transduce.text.paragraphs import LINE_END, SplitText, cut_at_spans, find_sentences
 from transduce.text.placeholders import compare_placeholders, has_words

@@ -19,12 +19,7 @@ from typing import Literal, final
 from xml.parsers import expat
 
 from transduce.errors import InputError
-from transduce.text.documents.document import (
-    Document,
-    Joined,
-    ParseOptions,
-    warn_of_languages,
-)
+from transduce.text.documents.document import Document, Joined, ParseOptions, warn_of_languages
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.inline import Kind, Links, Piece
 from transduce.text.placeholders import compare_placeholders
