@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from dataclasses import asdict
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_long_text_without_blanks_is_no_storm():
 
 def cleaned(pairs, **settings):
     cleaner = Cleaner(Data(**settings))
-    return list(cleaner.clean(pairs)), cleaner.report.as_json()
+    return list(cleaner.clean(pairs)), asdict(cleaner.report)
 
 
 def test_pairs_that_stay_are_regular():

@@ -99,15 +99,13 @@ def trained_sections(recipe: Recipe, facts: CardFacts) -> list[str]:
     """Return the card's sections on data and training; for an imported model, one on its origin."""
     if not facts.imported:
         return [data_section(recipe, facts), training_section(recipe, facts)]
-    lines = [
-        "## Origin",
-        "",
-        "Another program trained this model; its text, cost and scores are not known here.",
-        "",
-        f"- weights: a Marian checkpoint with sha256 `{escape_markdown(facts.imported)}`",
-        f"- {escape_markdown(facts.size)}",
-    ]
-    return ["\n".join(lines)]
+    origin = f"""## Origin
+
+Another program trained this model; its text, cost and scores are not known here.
+
+- weights: a Marian checkpoint with sha256 `{escape_markdown(facts.imported)}`
+- {escape_markdown(facts.size)}"""
+    return [origin]
 
 
 def data_section(recipe: Recipe, facts: CardFacts) -> str:

@@ -75,11 +75,15 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step to `ends`, and each text's pairs by then to `taken`."""
+        """Append the next epoch's last step to `ends`, and each text's pairs by then to `taken`.
+
+        An epoch ends early at a step after which a text begins or ceases to be read.
+        """
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
         self.taken.append(self.taken[-1] + self.count_pairs(begin))
-        self.ends.append(min([end, *self.list_changes(begin)]))
+        changes = (step for share in self.mixture for step in (share.start - 1, share.stop))
+        self.ends.append(min([end, *(step for step in changes if step >= begin)]))
 
     def epoch(self, number: int) -> "Epoch":
         """Return the epoch with this number, from 1; the last used epoch is cached."""
@@ -87,11 +91,6 @@ class Plan:
             self.cached_epoch = None  # free memory before the next epoch is computed
             self.cached_epoch = self.draw_epoch(number)
         return self.cached_epoch
-
-    def list_changes(self, step: int) -> list[int]:
-        """Return each step, from `step` on, after which a text begins or ceases to be read."""
-        ends = [end for share in self.mixture for end in (share.start - 1, share.stop)]
-        return [end for end in ends if end >= step]
 
     def count_pairs(self, step: int) -> Int[np.ndarray, " K"]:
         """Return the number of pairs of each of the K texts in an epoch that begins at `step`."""

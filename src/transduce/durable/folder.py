@@ -344,7 +344,10 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
     """
     manifest = path / MANIFEST
     if not os.path.lexists(manifest):
-        raise FolderError(foreign_reason(path, kind), "look at the path", file=path)
+        fact = "is no folder" if os.path.lexists(path) else "does not exist"
+        if path.is_dir():
+            fact = f"is no {kind} folder: it has no {MANIFEST}"
+        raise FolderError(fact, "look at the path", file=path)
     data = read_regular(manifest, MANIFEST_LIMIT)
     values = from_checksummed_json(data, manifest)
     found = values.pop("kind", None)
@@ -388,13 +391,6 @@ def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -
     for name in sorted(list_names(path)):
         if name.startswith("."):
             raise InputError(f"is not replaced: it holds {name[:40]!r}", hint, file=path)
-
-
-def foreign_reason(path: Path, kind: str) -> str:
-    """Return, for an error message, why a path without manifest.json is no folder of this kind."""
-    if path.is_dir():
-        return f"is no {kind} folder: it has no {MANIFEST}"
-    return "is no folder" if os.path.lexists(path) else "does not exist"
 
 
 def read_entries(values: object, manifest: Path) -> dict[str, Entry]:

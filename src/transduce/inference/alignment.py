@@ -21,13 +21,12 @@ from transduce.inference.lines import EncodedLine, Line, LineWarning, Pair
 from transduce.inference.outputs import Alignment, BlockResult, Combination, Output
 from transduce.inference.pairs import (
     TOKENS,
-    Batch,
     Sentences,
     compute_in_batches,
     encode_pairs,
     find_unscorable,
 )
-from transduce.packed import Packed, split_update
+from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import (
@@ -96,19 +95,16 @@ def capture_steps(
     device = model.output.weight.device
     if not sources:
         return
-    ours, theirs = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
-    tokens = max(TOKENS, int((ours + theirs).max()))
+    longest = max(
+        len(source) + len(target) for source, target in zip(sources, targets, strict=True)
+    )
 
-    def compute(batch: Batch) -> list[list[Tensor]]:
-        source, target = (
-            Packed.from_sentences([side[n] for n in batch]).to(device)
-            for side in (sources, targets)
-        )
-        return capture_cross_attention(model, source, target.shift_right(BEGIN))
+    def compute(source: Packed, target: Packed) -> list[list[Tensor]]:
+        inputs = target.to(device).shift_right(BEGIN)
+        return capture_cross_attention(model, source.to(device), inputs)
 
-    batches = split_update(np.arange(len(sources)), ours, theirs, tokens)
-    for batch, layers in compute_in_batches(batches, compute):
-        for index, weights in zip(batch.tolist(), zip(*layers, strict=True), strict=True):
+    for batch, layers in compute_in_batches(sources, targets, max(TOKENS, longest), compute):
+        for index, weights in zip(batch, zip(*layers, strict=True), strict=True):
             for layer in weights:
                 require_finite_numbers(layer, "a pair")
             rows = slice(1, None) if shifted else slice(None, -1)

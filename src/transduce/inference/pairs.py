@@ -9,7 +9,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from transduce.allowance import require_short_line
@@ -103,18 +103,26 @@ def score_pairs(
 
 
 Result = TypeVar("Result")
-Batch = Int[np.ndarray, " _"]  # indices of pairs
 
 
 def compute_in_batches(
-    batches: Iterable[Batch], compute: Callable[[Batch], Result]
-) -> Iterator[tuple[Batch, Result]]:
-    """Yield each batch with what `compute` returns for it; halve a batch when memory runs out."""
-    pending = list(batches)[::-1]
+    sources: Sentences,
+    targets: Sentences,
+    tokens: int,
+    compute: Callable[[Packed, Packed], Result],
+) -> Iterator[tuple[list[int], Result]]:
+    """Yield the indices of a batch's pairs with what `compute` returns for its packed sides.
+
+    Batches have pairs of similar length, and at most `tokens` tokens, source and target together. A
+    batch is halved when memory runs out.
+    """
+    sides = (sources, targets)
+    first, second = (np.array(list(map(len, side)), np.int64) for side in sides)
+    pending = split_update(np.arange(len(sources)), first, second, tokens)[::-1]
     while pending:
         batch = pending.pop()
         try:
-            result = compute(batch)
+            result = compute(*(Packed.from_sentences([side[n] for n in batch]) for side in sides))
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -125,7 +133,7 @@ def compute_in_batches(
                 ) from None
             pending += np.array_split(batch, 2)[::-1]
         else:
-            yield batch, result
+            yield batch.tolist(), result
 
 
 # T target tokens of a batch
@@ -141,19 +149,14 @@ def target_log_probs(
     and target together. Several models score as an ensemble.
     """
     totals = [0.0] * len(sources)
-    first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
 
-    def compute(batch: Batch) -> Float[Tensor, " T"]:
-        source, target = (
-            Packed.from_sentences([side[n] for n in batch]) for side in (sources, targets)
-        )
+    def compute(source: Packed, target: Packed) -> Float[Tensor, " T"]:
         return log_mean_exp([token_log_probs(model, source, target) for model in models]).cpu()
 
-    batches = split_update(np.arange(len(sources)), first, second, tokens)
-    for batch, by_token in compute_in_batches(batches, compute):
+    for batch, by_token in compute_in_batches(sources, targets, tokens, compute):
         require_finite_numbers(by_token, "a pair")
-        sentences = by_token.double().split(second[batch].tolist())
-        for index, sentence in zip(batch.tolist(), sentences, strict=True):
+        sentences = by_token.double().split([len(targets[index]) for index in batch])
+        for index, sentence in zip(batch, sentences, strict=True):
             totals[index] = float(sentence.sum())
     return totals
 

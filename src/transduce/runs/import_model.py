@@ -410,6 +410,20 @@ POSITIONS_TOLERANCE = 1e-4  # the least, for tables whose angles were computed i
 BLOCK = 1_024  # positions that are compared at once
 NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
 KINDS = ("weight", "bias")
+READERS = {  # our matrices with a column for each feature -> the checkpoint's, from top to bottom
+    "self_attention.query_key_value": [f"self_attn.{one}_proj" for one in "qkv"],
+    "feed_forward.inner": ["fc1"],
+    "cross_attention.query": ["encoder_attn.q_proj"],
+    "cross_attention.key_value": ["encoder_attn.k_proj", "encoder_attn.v_proj"],
+}
+WRITERS = {  # our matrices and norms with a row for each feature -> the checkpoint's
+    "self_attention.output": "self_attn.out_proj",
+    "add_self.norm": "self_attn_layer_norm",
+    "feed_forward.outer": "fc2",
+    "add_feed_forward.norm": "final_layer_norm",
+    "cross_attention.output": "encoder_attn.out_proj",
+    "add_cross.norm": "encoder_attn_layer_norm",
+}
 Take = Callable[[str], Tensor]  # the tensor of a name in the checkpoint
 
 
@@ -556,30 +570,13 @@ def convert_layer(take: Take, start: str, name: str, order: Tensor) -> dict[str,
     `take` returns a checkpoint tensor by name. `order` has the index of each of our d_model
     features in the checkpoint.
     """
-
-    def join(parts: Sequence[str], attention: str, kind: str) -> Tensor:
-        tensors = [take(f"{start}.{attention}.{part}_proj.{kind}") for part in parts]
-        joined = torch.cat(tensors)
-        return joined[:, order] if kind == "weight" else joined
-
-    def end(theirs: str, ours: str) -> dict[str, Tensor]:
-        return {f"{name}.{ours}.{kind}": take(f"{start}.{theirs}.{kind}")[order] for kind in KINDS}
-
-    weights = {}
+    weights, is_encoder = {}, name.startswith("encoder")
     for kind in KINDS:
-        weights[f"{name}.self_attention.query_key_value.{kind}"] = join("qkv", "self_attn", kind)
-        inner = take(f"{start}.fc1.{kind}")
-        weights[f"{name}.feed_forward.inner.{kind}"] = (
-            inner[:, order] if kind == "weight" else inner
-        )
-        if name.startswith("decoder"):
-            weights[f"{name}.cross_attention.query.{kind}"] = join("q", "encoder_attn", kind)
-            weights[f"{name}.cross_attention.key_value.{kind}"] = join("kv", "encoder_attn", kind)
-    weights |= end("self_attn.out_proj", "self_attention.output")
-    weights |= end("self_attn_layer_norm", "add_self.norm")
-    weights |= end("fc2", "feed_forward.outer")
-    weights |= end("final_layer_norm", "add_feed_forward.norm")
-    if name.startswith("decoder"):
-        weights |= end("encoder_attn.out_proj", "cross_attention.output")
-        weights |= end("encoder_attn_layer_norm", "add_cross.norm")
+        for ours, theirs in READERS.items():
+            if not (is_encoder and "cross" in ours):
+                joined = torch.cat([take(f"{start}.{one}.{kind}") for one in theirs])
+                weights[f"{name}.{ours}.{kind}"] = joined[:, order] if kind == "weight" else joined
+        for ours, one in WRITERS.items():
+            if not (is_encoder and "cross" in ours):
+                weights[f"{name}.{ours}.{kind}"] = take(f"{start}.{one}.{kind}")[order]
     return weights

@@ -346,7 +346,7 @@ def encode_split(
         build_task(data, vocabularies),
         data,
         inputs={folder.name: fingerprint},
-        cleaning=lambda: cleaner.report.as_json(),
+        cleaning=lambda: dataclasses.asdict(cleaner.report),
         shares=[text.share for text in find_mixture(pairs)],
         keeps_texts=folder.name != "train",
         progress=lambda read: on_progress(f"encoding {folder.name}", read),

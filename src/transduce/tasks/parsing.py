@@ -73,10 +73,8 @@ class Parsing(Task):
     def find_fault(self, ids: Sequence[int], line: str) -> str:
         """Return a phrase on the repairs that an output needs to be a tree; "" if none."""
         _, repair = self.repair(ids, line)
-        counts = {
-            name.replace("_", " "): count for name, count in repair.as_json().items() if count
-        }
-        found = ", ".join(f"{name} {count}" for name, count in counts.items())
+        counts = [(name.replace("_", " "), count) for name, count in vars(repair).items() if count]
+        found = ", ".join(f"{name} {count}" for name, count in counts)
         return f"a malformed tree, repaired: {found}" if found else ""
 
     def repair(self, ids: Sequence[int], line: str) -> tuple[Tree, Repair]:

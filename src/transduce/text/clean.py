@@ -4,7 +4,7 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, final
 
@@ -85,10 +85,6 @@ class CleaningReport:
     read: int = 0
     kept: int = 0
     dropped: dict[str, DroppedPairs] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON values, for the manifest of a prepared folder."""
-        return asdict(self)
 
 
 @final

@@ -59,11 +59,6 @@ class Row:
     label: str
     newline: str  # for a blank line also the spaces before the line end
 
-    @property
-    def is_blank(self) -> bool:
-        """Return whether the line is blank, that is, has no token."""
-        return not self.token
-
 
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     """Yield a tagged file's sentences, split at blank lines, or at full stops if it has none.
@@ -75,7 +70,7 @@ def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     first = list[Row]()
     for row in rows:
         first.append(row)
-        if row.is_blank:
+        if not row.token:
             return split_at_blank_lines(chain(first, rows))
     return split_at_full_stops(first)
 
@@ -102,7 +97,7 @@ def read_rows(path: Path | str) -> Iterator[Row]:
 def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
     """Group rows into tagged sentences, which are separated by blank lines."""
     before, tokens = "", list[Row]()
-    for is_blank, block in groupby(rows, key=lambda row: row.is_blank):
+    for is_blank, block in groupby(rows, key=lambda row: not row.token):
         if not is_blank:
             tokens = list(block)
             continue

@@ -1,6 +1,7 @@
 """Trees become symbols and come back."""
 
 import json
+from dataclasses import asdict
 from itertools import islice
 
 import pytest
@@ -25,7 +26,7 @@ from transduce.text.trees.tree import SymbolKind, flat_tree
 def restored(symbols, words, form, tags=None, labels=None):
     """The tree that symbols spell, which needed no repair."""
     tree, repair = repair_symbols(symbols, words, form, tags=tags, labels=labels)
-    assert not any(repair.as_json().values())
+    assert not any(asdict(repair).values())
     return tree
 
 

@@ -1,6 +1,7 @@
 """Any sequence of symbols is repaired to a tree over the words, and a well-formed one is kept."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,7 @@ def test_every_sequence_becomes_a_tree_over_the_words(form, data, count):
     tree, repair = repair_symbols(symbols, words, form, labels=labels)
     assert tree.words == tuple(words)
     assert is_well_formed(linearise(tree, form), form, words)
-    assert any(repair.as_json().values()) != is_well_formed(symbols, form, words)
+    assert any(asdict(repair).values()) != is_well_formed(symbols, form, words)
 
 
 @given(nested_trees())
@@ -35,7 +36,7 @@ def test_a_well_formed_sequence_is_the_tree_it_spells(nested):
     for form in ("xx", "tags"):
         repaired, repair = repair_symbols(linearise(tree, form), tree.words, form, tags=tree.tags)
         assert repaired == tree
-        assert not any(repair.as_json().values())
+        assert not any(asdict(repair).values())
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_a_well_formed_sequence_is_the_tree_it_spells(nested):
 def test_each_fault_is_repaired_by_its_rule_and_counted(symbols, tree, changed):
     repaired, repair = repair_symbols(symbols.split(), ["a", "b"], "xx", root="R")
     assert repaired == parse_tree(tree)
-    assert {name: count for name, count in repair.as_json().items() if count} == changed
+    assert {name: count for name, count in asdict(repair).items() if count} == changed
 
 
 def test_words_that_the_symbols_lack_get_the_tags_that_are_given():
@@ -72,7 +73,7 @@ def test_the_malformed_sequences_of_the_fixtures_are_counted(facts):
     text = (facts / "parsing/constraint.json").read_text(encoding="utf-8")
     for symbols, _ in json.loads(text)["malformed_for_one_word"]:
         tree, repair = repair_symbols(symbols.split(), ["a"], "xx")
-        assert any(repair.as_json().values())
+        assert any(asdict(repair).values())
         assert tree.words == ("a",)
 
 

@@ -24,10 +24,10 @@ other errors:
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import cycle, islice
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, final, get_args
+from typing import Literal, NamedTuple, final, get_args
 
 from transduce.errors import InputError
 from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one_per_word
@@ -143,10 +143,6 @@ class Repair:
     words_moved: int = 0  # words that were outside of the outer constituent
     constituents_dropped: int = 0  # constituents without words
     roots_added: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the counts of changes as JSON values, for a report."""
-        return asdict(self)
 
 
 def repair_symbols(

@@ -228,16 +228,10 @@ def detect_lost_process() -> Iterator[None]:
     try:
         yield
     except RuntimeError as fault:
-        raise LostProcessError(
-            f"lost contact with another process of this run ({summarise_fault(fault)})",
-            RESUME_HINT,
-        ) from fault
-
-
-def summarise_fault(fault: RuntimeError) -> str:
-    """Return at most 120 characters of a torch error's first line, without the source location."""
-    words = str(fault).split("\n")[0]
-    return words.rsplit("] ", maxsplit=1)[-1][:120].rstrip(". ")
+        # the first line of a torch error, without the source location
+        words = str(fault).split("\n")[0].rsplit("] ", maxsplit=1)[-1][:120].rstrip(". ")
+        fact = f"lost contact with another process of this run ({words})"
+        raise LostProcessError(fact, RESUME_HINT) from fault
 
 
 JOB_KEY = "job"  # the key of the job description in the key-value store
