@@ -34,5 +34,5 @@ def test_the_same_seed_gives_the_same_pairs_and_another_seed_others():
 
 def test_an_unknown_toy_is_refused_with_the_nearest():
     with pytest.raises(InputError) as error:
-        generate_pairs("revers", 10)
+        next(generate_pairs("revers", 10))
     assert str(error.value) == ("there is no toy task 'revers'\nhint: did you mean reverse?")

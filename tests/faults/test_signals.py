@@ -21,7 +21,7 @@ from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.cli.outcome import Terminated
 from transduce.cli.signals import signals_as_requests
 from transduce.training.distributed.process_group import SingleProcess
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import SignalRequests
 from transduce.training.journal import Journal
 from transduce.training.progress import ValidationResult
 

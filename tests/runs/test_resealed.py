@@ -9,7 +9,7 @@ from tests.runs.corpora import STEPS, TOY, prepared_toy
 from tests.training.stopping import single_process_until
 
 from transduce.checkpoint.checkpoints import Checkpoint
-from transduce.corpus.facts import read_data_facts
+from transduce.corpus.store import read_data_facts
 from transduce.durable.folder import atomic_folder, open_folder
 from transduce.durable.json import from_checksummed_json, to_checksummed_json, to_json
 from transduce.errors import FolderError

@@ -11,8 +11,7 @@ from tests.training.tiny import batches
 from transduce.fast.prefetch import build_prefetch_functions
 from transduce.training.distributed import torch_group
 from transduce.training.distributed.process_group import SINGLE_PROCESS
-from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import ProcessRank, SignalRequests
 from transduce.training.distributed.torch_group import TorchProcessGroup
 from transduce.training.loop import TrainingJob, run_updates
 from transduce.training.progress import Progress

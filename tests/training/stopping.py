@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from transduce.training.distributed.process_group import SingleProcess
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import SignalRequests
 
 
 def single_process_until(should_stop: Callable[[], bool]) -> SingleProcess:

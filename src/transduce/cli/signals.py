@@ -14,7 +14,7 @@ from types import FrameType, ModuleType
 
 from transduce.cli.display import detach_from_terminal
 from transduce.cli.outcome import ProcessorTimeSpent, TerminalClosed, Terminated
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import SignalRequests
 
 SIGNAL_AT_DEATH = 1  # the value of PR_SET_PDEATHSIG in Linux
 STOP_MESSAGE = "stopping: the update in progress is dropped, the last finished one is saved"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
     from transduce.paper.training import Update
-    from transduce.training.distributed.requests import SignalRequests
+    from transduce.training.distributed.rank import SignalRequests
     from transduce.training.progress import Progress, TrainingCallbacks, ValidationResult
 
 SECONDS_BETWEEN_LINES = 15.0

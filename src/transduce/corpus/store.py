@@ -5,12 +5,13 @@
     pairs.tsv                        the text of every pair, in a development set only
     manifest.json                    inputs, settings, vocabularies, versions, counts, sha256 sums
 
-Opening a store checks the sha256 of every file, in about a second per GB. Ids stay on disk.
+Opening a store checks the sha256 of every file, in about a second per GB. Ids stay on disk. A run
+that is trained on a store has the entries of the manifest in its data.json.
 """
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -22,14 +23,15 @@ from jaxtyping import Int, Int32
 from transduce.corpus.mixture import KEY as MIXTURE
 from transduce.corpus.mixture import Share, read_mixture
 from transduce.corpus.side import DAMAGED_HINT, SIDES, Side, open_side, require_consistent
-from transduce.durable.folder import MANIFEST, VerifiedFolder, open_folder
+from transduce.durable.folder import MANIFEST, VerifiedFolder, open_folder, read_regular
+from transduce.durable.json import from_checksummed_json, parse_record
 from transduce.errors import FolderError
 from transduce.settings import Data
 from transduce.settings.data import CHANGES
 from transduce.vocabulary import Vocabulary
 
 KIND = "store"
-TEXTS = "pairs.tsv"
+TEXTS, DATA = "pairs.tsv", "data.json"
 MAX_SYMBOLS = 1 << 31
 # settings that do not affect a store's content
 READING = ("source_tokens", "target_tokens", *CHANGES)
@@ -160,3 +162,62 @@ def hash_content(verified: VerifiedFolder) -> str:
     meaning = flatten_tables({"vocabularies": verified.about.get("vocabularies")})
     content = (files, sorted(meaning.items()), *verified.about.get(MIXTURE, ()))
     return hashlib.sha256(repr(content).encode()).hexdigest()
+
+
+@final
+@dataclass(frozen=True)
+class Sample:
+    """A pair that the cleaning left out: its line number and the beginning of both sides."""
+
+    line: int
+    source: str
+    target: str
+
+
+@final
+@dataclass(frozen=True)
+class DataFacts:
+    """The sha256 of each input text of a store, the pairs read, and those left out by reason."""
+
+    inputs: Mapping[str, str]
+    read: int
+    left_out: Mapping[str, int]
+    mixture: Sequence[Share] = ()  # the texts of a mixture
+
+
+def read_data_facts(run: Path) -> DataFacts:
+    """Return the inputs and pair counts in a run's data.json; raise FolderError if unusable."""
+    file = run / DATA
+    facts = parse_data_facts(from_checksummed_json(read_regular(file, 1 << 24), file), file)
+    if "train" not in facts.inputs:
+        raise FolderError("names no training text", DAMAGED_HINT, file=file)
+    return facts
+
+
+def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
+    """Return the `DataFacts` in a store's manifest; raise FolderError if they are malformed."""
+    match about:
+        case {
+            "inputs": dict(inputs),
+            "pairs": {"too_long": int(too_long)},
+            "cleaning": {"read": int(read), "dropped": dict(dropped)},
+        } if all(isinstance(one, str) for one in inputs.values()):
+            counts = {reason: parse_count(found, file) for reason, found in dropped.items()}
+            counts["too many pieces"] = too_long
+            if min(counts.values()) >= 0 and sum(counts.values()) <= read:
+                return DataFacts(inputs, read, counts, read_mixture(about, file))
+    raise FolderError("has no usable account of its pairs", DAMAGED_HINT, file=file)
+
+
+def parse_count(found: object, file: Path) -> int:
+    """Return the count in a manifest's entry on pairs left out; raise FolderError if malformed."""
+    match found:
+        case {"count": int(count), "samples": list(samples)}:
+            try:
+                for sample in samples:
+                    parse_record(Sample, sample)
+            except ValueError as fault:
+                fact = f"has an unusable sample of its pairs: {fault}"
+                raise FolderError(fact, DAMAGED_HINT, file=file) from fault
+            return count
+    raise FolderError("has no usable account of its pairs", DAMAGED_HINT, file=file)

@@ -23,17 +23,10 @@ def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, 
     """
     if name not in TOYS:
         raise InputError(f"there is no toy task {name!r}", suggest_names(name, TOYS))
-    return draw_pairs(TOYS[name], count, random.Random(seed))
-
-
-def draw_pairs(
-    toy: Callable[[Letters], Letters], count: int, generator: random.Random
-) -> Iterator[tuple[str, str]]:
-    """Yield `count` different random lines of letters, each with the result of `toy` for it."""
-    earlier: set[str] = set()
+    generator, earlier = random.Random(seed), set[str]()
     while len(earlier) < count:
         letters = generator.choices(LETTERS, k=generator.randint(1, LONGEST))
         line = " ".join(letters)
         if line not in earlier:
             earlier.add(line)
-            yield line, " ".join(toy(letters))
+            yield line, " ".join(TOYS[name](letters))

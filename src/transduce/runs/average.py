@@ -20,8 +20,8 @@ from transduce.checkpoint.run_file import read_run, read_run_vocabularies
 from transduce.checkpoint.steps import CHECKPOINTS
 from transduce.checkpoint.stored_model import save_model
 from transduce.checkpoint.weights import require_matching_tensors
-from transduce.corpus.facts import read_data_facts
 from transduce.corpus.mixture import list_rows
+from transduce.corpus.store import read_data_facts
 from transduce.durable.folder import VerifiedFolder, require_absent
 from transduce.errors import FolderError, InputError
 from transduce.recipes.choice import build_title

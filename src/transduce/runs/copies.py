@@ -22,7 +22,7 @@ from transduce.errors import FolderError, InputError, SaveError, TransduceError
 from transduce.runs.texts import hash_file
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import SignalRequests
 from transduce.training.progress import TrainingCallbacks
 
 LIST, FILES = "copy.json", "files"

@@ -26,8 +26,7 @@ from transduce.runs.validation import build_translation
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
-from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import ProcessRank, SignalRequests
 from transduce.training.equip import build_for_training, build_optimiser, choose_loop
 
 SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
@@ -41,6 +40,7 @@ VALIDATION_SHARE = 0.2  # the largest share of the given minutes for validations
 FEWEST_PASSES = 5  # with fewer passes in the given minutes a smaller model is chosen
 FEWEST_UPDATES = 1_000  # with fewer updates in the given minutes, updates are made smaller
 FEWEST_TOKENS = 1_024  # the smallest updates that are chosen
+UPDATE_SIZES = ("data.source_tokens", "data.target_tokens")  # settings
 
 
 @final
@@ -165,7 +165,7 @@ def fit_to_minutes(
     and smaller if there would be very few. Threads and micro-batches are those of a run on this
     machine by the processes that `rank` counts.
     """
-    for path in ("training.steps", "data.source_tokens", "data.target_tokens"):
+    for path in ("training.steps", *UPDATE_SIZES):
         require(
             path not in settings, f"the minutes decide {path}, which is set too", "leave out one"
         )
@@ -193,10 +193,7 @@ def try_size(
     recipe: Recipe, size: ModelSize, corpus: PreparedCorpus, settings: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
     """Return the recipe in another model size, and the number of its passes over the corpus."""
-    tokens: dict[str, Value] = {
-        "data.source_tokens": size.tokens,
-        "data.target_tokens": size.tokens,
-    }
+    tokens: dict[str, Value] = dict.fromkeys(UPDATE_SIZES, size.tokens)
     sized, passes = build_for_corpus(size, corpus, {**tokens, **settings})
     data = with_changes(recipe, tokens).data
     return replace(
@@ -225,9 +222,6 @@ def shorten_to_seconds(
     while left / update < FEWEST_UPDATES and tokens // 2 >= smallest:
         tokens, update = tokens // 2, update / 2
     steps = max(10, int(left / update) // 10 * 10)
-    updates: dict[str, Value] = {
-        "data.source_tokens": tokens,
-        "data.target_tokens": tokens,
-        "training.validate_every": -(-steps // validations),
-    }
+    updates: dict[str, Value] = dict.fromkeys(UPDATE_SIZES, tokens)
+    updates["training.validate_every"] = -(-steps // validations)
     return with_changes(recipe, build_schedule(steps, {**updates, **settings}))

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import cast, final
 
 from transduce.corpus.build import build_store
-from transduce.corpus.facts import parse_data_facts
 from transduce.corpus.feed import Augmentation, Feed
 from transduce.corpus.plan import Plan
 from transduce.corpus.segment import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
-from transduce.corpus.store import READING, Store, build_provenance
+from transduce.corpus.store import READING, Store, build_provenance, parse_data_facts
 from transduce.durable.files import ensure_folder, require_folder, write_atomically
 from transduce.durable.folder import MANIFEST, read_regular, remove_folder, require_own_folder
 from transduce.durable.json import from_checksummed_json, parse_record, to_checksummed_json

@@ -262,7 +262,7 @@ def score_development_set(
     import torch
 
     from transduce.runs.validation import build_validation
-    from transduce.training.distributed.requests import SignalRequests
+    from transduce.training.distributed.rank import SignalRequests
 
     assert prepared.dev is not None
     whole = with_changes(recipe, {"training.validate_lines": len(prepared.dev)})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from transduce.runs.choice import Texts
     from transduce.runs.training_inputs import TrainingInputs
     from transduce.runs.training_run import TrainingRun
-    from transduce.training.distributed.requests import SignalRequests
+    from transduce.training.distributed.rank import SignalRequests
     from transduce.training.progress import TrainingCallbacks
 
     # opens callbacks for a run of a recipe, as `transduce.show_progress` does
@@ -255,7 +255,7 @@ def interrupts_as_requests() -> "Iterator[SignalRequests]":
 
     A handler of the user's own stays; outside the main thread nothing is changed.
     """
-    from transduce.training.distributed.requests import SignalRequests
+    from transduce.training.distributed.rank import SignalRequests
 
     requests = SignalRequests()
     in_main = threading.current_thread() is threading.main_thread()

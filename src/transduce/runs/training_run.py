@@ -29,7 +29,7 @@ from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_r
 from transduce.checkpoint.steps import CHECKPOINTS, KINDS, SNAPSHOTS, list_steps, open_step
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.checkpoint.weights import require_matching_tensors
-from transduce.corpus.facts import DATA
+from transduce.corpus.store import DATA
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import AGAIN, require_own_folder
 from transduce.durable.json import to_checksummed_json
@@ -66,8 +66,7 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.text.arguments import ignore_event
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup, SingleProcess
-from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import ProcessRank, SignalRequests
 from transduce.training.distributed.torch_group import Rendezvous
 from transduce.training.equip import build_for_training, build_optimiser, choose_loop
 from transduce.training.journal import LOG, Journal, has_logged_checkpoint

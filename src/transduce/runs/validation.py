@@ -22,7 +22,7 @@ from transduce.search.bounds import (
 from transduce.search.constraints import with_constraints
 from transduce.settings import Recipe
 from transduce.tasks import build_task, constrain_source
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import SignalRequests
 from transduce.training.progress import ValidationResult
 from transduce.vocabulary import BEGIN
 

@@ -11,7 +11,7 @@ from transduce.checkpoint.model_files import KIND as MODEL
 from transduce.checkpoint.model_files import is_model, verify_model_folder
 from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run, read_run_vocabularies
 from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
-from transduce.corpus.facts import DATA, read_data_facts
+from transduce.corpus.store import DATA, read_data_facts
 from transduce.durable.files import require_folder
 from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT, open_folder, read_regular
 from transduce.durable.json import read_json

@@ -7,7 +7,7 @@ yielded as ("", reason), which the cleaning counts and shows.
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -342,10 +342,10 @@ def parse_units(
     Raises InputError for declared entities, by which a small file can stand for gigabytes.
     """
     parser: Xml.XMLPullParser[Xml.Element] = Xml.XMLPullParser(("start", "end"))
-    prolog = PrologCheck(name)
+    check_prolog = start_prolog_check(name)
     above, inside = list[Xml.Element](), 0
     for part in parts:
-        prolog.read(part)
+        check_prolog(part)
         parser.feed(part)
         for event, element in cast("Iterator[tuple[str, Xml.Element]]", parser.read_events()):
             is_unit = local_name(element) in units
@@ -363,30 +363,22 @@ def parse_units(
     parser.close()
 
 
-class PrologCheck:
-    """A parser of an XML file up to its first element; raises InputError for declared entities."""
+def start_prolog_check(name: str) -> Callable[[bytes], None]:
+    """Return a function that takes an XML file's parts, and refuses declared entities."""
+    parser, elements = expat.ParserCreate(), list[str]()
 
-    def __init__(self, name: str) -> None:
-        self.name, self.is_done = name, False
-        self.parser = expat.ParserCreate()
-        self.parser.EntityDeclHandler = self.refuse
-        self.parser.StartElementHandler = self.finish
-
-    def read(self, part: bytes) -> None:
-        """Feed the file's next bytes to the XML parser until the first element is found."""
-        if not self.is_done:
-            with suppress(expat.ExpatError, ValueError, LookupError):  # the other parser raises it
-                self.parser.Parse(part, False)  # noqa: FBT003 - expat's "this is the last part"
-
-    def finish(self, *_: object) -> None:
-        """Note that the first element was found."""
-        self.is_done = True
-
-    def refuse(self, entity: str, *_: object) -> None:
-        """Raise InputError if an entity is declared before the first element."""
+    def refuse(entity: str, *_: object) -> None:
         hint = "with entities a small file can stand for gigabytes: export it without them"
-        if not self.is_done:
-            raise InputError(f"declares the entity {entity}", hint, file=self.name)
+        raise InputError(f"declares the entity {entity}", hint, file=name)
+
+    def check(part: bytes) -> None:
+        if not elements:  # entities are declared before the first element
+            with suppress(expat.ExpatError, ValueError, LookupError):  # the other parser raises it
+                parser.Parse(part, False)  # noqa: FBT003 - expat's "this is the last part"
+
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = lambda element, _: elements.append(element)
+    return check
 
 
 def local_name(element: Xml.Element) -> str:

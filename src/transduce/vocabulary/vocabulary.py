@@ -34,7 +34,7 @@ class Vocabulary:
         self._tokenizer = Tokenizer.from_str(self._data.decode())
         # Encode "</s>" in a text as text, not as END; tokenizer.json cannot store this setting.
         self._tokenizer.encode_special_tokens = True
-        self._symbols = kind.symbols
+        self._symbols = tuple(kind.symbols)
         self._bytes = kind.symbol_bytes
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class Vocabulary:
     @property
     def symbols(self) -> Sequence[str]:
         """Return all symbols by id, END and BEGIN first, in the spelling of tokenizer.json."""
-        return tuple(self._symbols)
+        return self._symbols
 
     def piece(self, number: int) -> str:
         """Return the piece with this id as readable text, such as "␣dog", "<C3>" or "</s>"."""

@@ -10,8 +10,7 @@ from tests.forked import SERVER
 from tests.training.run import train_rank
 from tests.training.tiny import batch_of, training_of
 
-from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import ProcessRank, SignalRequests
 from transduce.training.distributed.torch_group import Rendezvous, TorchProcessGroup
 
 STEPS = 6

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.paper.training import Accumulate, Optimiser
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import SignalRequests
 from transduce.training.progress import Progress
 
 # M micro-batches of an update

@@ -1,4 +1,4 @@
-"""The rank of this process in data-parallel training, read from the environment."""
+"""What a process that trains is told: its rank, by the environment, and requests, by signals."""
 
 import re
 from collections.abc import Mapping
@@ -89,3 +89,10 @@ def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
         fact = f"{name} is {short_repr(text)} in the environment"
         raise InputError(fact, "torchrun sets it to a number")
     return int(text)
+
+
+class SignalRequests:
+    """What signals asked of a training run: to stop, or to write a checkpoint now."""
+
+    stop_signal: int = 0  # the number of the signal that requested to stop; 0 if none
+    checkpoint: bool = False  # whether a signal requested a checkpoint now

@@ -30,8 +30,7 @@ from transduce.errors import InputError, LostProcessError
 from transduce.machine.device import APPLE_GPU, select_device
 from transduce.paper.training import Accumulate, Optimiser
 from transduce.settings.fields import require
-from transduce.training.distributed.rank import RESUME_HINT, ProcessRank
-from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.rank import RESUME_HINT, ProcessRank, SignalRequests
 from transduce.training.progress import Progress
 
 # M micro-batches of an update
