@@ -317,9 +317,7 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
     """
     if reference is not None:
         if any(isinstance(one, str | Path) for one in (source, reference)):
-            kind = find_task_kind(data)
-            fact = f"a test set for {data.task} is one file, not two of lines"
-            require(kind.read_test_file is None, fact, f"name one file: {kind.test_file}")
+            require_two_files_fit(data)
         return read_text("source", source), read_text("reference", reference)
     require(
         isinstance(source, str | Path),
@@ -330,6 +328,12 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
         return read_both_sides(find_task_files(str(source), data), read_file)
     files = find_fetched_files(str(source), data)
     return read_text("source", files[0]), read_text("reference", files[1])
+
+
+def require_two_files_fit(data: Data) -> None:
+    """Raise InputError if the task's test set is one file, such as trees, and not two files."""
+    kind, fact = find_task_kind(data), f"a test set for {data.task} is one file, not two of lines"
+    require(kind.read_test_file is None, fact, f"name one file: {kind.test_file}")
 
 
 def read_both_sides(
