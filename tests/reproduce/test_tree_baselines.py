@@ -20,7 +20,7 @@ from transduce.reproduce.baselines import (
 from transduce.scores.scoring import compute_score
 from transduce.text.tags import TaggedSentence
 from transduce.text.trees.brackets import format_tree, parse_tree, read_trees
-from transduce.text.trees.clean import clean_tree
+from transduce.text.trees.tree import clean_tree
 
 JOHN = "(S (NP (NNP John)) (VP (VBZ has) (NP (DT a) (JJ big) (JJ old) (NN dog))) (. .))"
 TRAIN = [

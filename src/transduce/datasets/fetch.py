@@ -47,8 +47,7 @@ from transduce.text.tags import (
     tag_parts_of_speech,
 )
 from transduce.text.trees.brackets import parse_tree
-from transduce.text.trees.clean import clean_tree
-from transduce.text.trees.tree import Tree
+from transduce.text.trees.tree import Tree, clean_tree
 
 KIND = "corpus"
 MAX_NAMED = 10  # the most missing files that an error message names

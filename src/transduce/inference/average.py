@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -106,12 +107,9 @@ def choose_run_heads(model: Path, run: Path) -> None:
     If the model cannot align or the text is damaged, nothing is stored. The model is whole.
     """
     folder = run / STORE / "train"
-    if not folder.is_dir():
-        return
-    try:
-        choose_without_gold(model, read_first_pairs(folder, COUNTED))
-    except TransduceError:
-        return
+    if folder.is_dir():
+        with suppress(TransduceError):
+            choose_without_gold(model, read_first_pairs(folder, COUNTED))
 
 
 def read_first_pairs(store: Path, most: int) -> list[EncodedPair]:

@@ -28,22 +28,12 @@ Request = Callable[[Model], Result]  # pickled, and called in a worker with the 
 
 @final
 @dataclass(frozen=True)
-class Failure:
-    """An error in a worker as picklable values: its class, what is wrong, and a hint."""
-
-    kind: type[TransduceError]
-    fact: str  # what is wrong
-    hint: str  # what the user can do
-
-
-@final
-@dataclass(frozen=True)
 class Worker(Generic[Model, Result]):
     """A worker process, its number from 1, and the launcher's end of the pipe to it."""
 
     number: int
     process: SpawnProcess
-    pipe: "Connection[Request[Model, Result], Result | Failure]"
+    pipe: "Connection[Request[Model, Result], Result | TransduceError]"
 
 
 def run_in_workers(
@@ -57,7 +47,7 @@ def run_in_workers(
     first = list(itertools.islice(unread, workers))
     workers, waiting = len(first), enumerate(itertools.chain(first, unread))
     with start_workers(load, workers) as staff:
-        answers: dict[int, Result | Failure] = {}
+        answers: dict[int, Result | TransduceError] = {}
         running: dict[int, int] = {}  # number of a busy worker -> number of its request
         for wanted in itertools.count():
             while wanted not in answers:
@@ -71,8 +61,8 @@ def run_in_workers(
                 for worker, received in receive_answers(staff):
                     answers[running.pop(worker.number)] = received
             answer = answers.pop(wanted)
-            if isinstance(answer, Failure):
-                raise answer.kind(answer.fact, answer.hint)
+            if isinstance(answer, TransduceError):
+                raise answer
             yield answer
 
 
@@ -115,7 +105,7 @@ def block_interrupts() -> Iterator[None]:
 
 
 def serve_requests(
-    pipe: "Connection[Result | Failure, Request[Model, Result]]", load: Load[Model]
+    pipe: "Connection[Result | TransduceError, Request[Model, Result]]", load: Load[Model]
 ) -> None:
     """In a worker process, answer requests until the launcher closes its end of the pipe."""
     model = None
@@ -124,16 +114,16 @@ def serve_requests(
             request = pipe.recv()
         except (EOFError, OSError):
             return
-        answer: Result | Failure
+        answer: Result | TransduceError
         try:
             model = model or load()
             answer = request(model)
         except TransduceError as error:
-            answer = Failure(type(error), error.fact, error.hint)
+            answer = error
         except Exception as error:
             if not (exhaustion := find_exhaustion(error)):
                 raise
-            answer = Failure(type(exhaustion), exhaustion.fact, exhaustion.hint)
+            answer = exhaustion
         try:
             pipe.send(answer)
         except OSError:
@@ -150,7 +140,7 @@ def send_request(worker: Worker[Model, Result], request: Request[Model, Result])
 
 def receive_answers(
     workers: Sequence[Worker[Model, Result]],
-) -> Iterator[tuple[Worker[Model, Result], Result | Failure]]:
+) -> Iterator[tuple[Worker[Model, Result], Result | TransduceError]]:
     """Wait for at least one answer; yield (worker, answer) for every worker that has answered."""
     by_pipe = {worker.pipe: worker for worker in workers}
     for pipe in wait(list(by_pipe)):

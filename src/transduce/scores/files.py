@@ -34,7 +34,7 @@ from transduce.settings.fields import require
 from transduce.text.arguments import Text, check_lines, read_path, read_text, require_lines
 from transduce.text.tags import TaggedSentence, read_tagged
 from transduce.text.trees.brackets import format_tree, parse_trees, read_trees
-from transduce.text.trees.clean import clean_tree
+from transduce.text.trees.tree import clean_tree
 
 USUAL_METRICS = ("bleu", "chrf", "ter")
 Tagged = str | Path | Sequence[TaggedSentence]

@@ -17,7 +17,6 @@ from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription
 from transduce.tasks.task import Task, TaskKind
 from transduce.text.trees.brackets import format_tree, parse_tree, read_trees
-from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.linearise import (
     NUMBERED_SYMBOLS,
     WORD_SYMBOLS,
@@ -28,7 +27,7 @@ from transduce.text.trees.linearise import (
     linearise,
     repair_symbols,
 )
-from transduce.text.trees.tree import SymbolKind, Tree, flat_tree
+from transduce.text.trees.tree import SymbolKind, Tree, clean_tree, flat_tree
 from transduce.text.words import escape_brackets, normalise_blanks, split_words, to_source_text
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.tag_lexicon import TagLexicon

@@ -7,7 +7,7 @@ from hypothesis import given
 from tests.text.trees.nested import FULL_LABELS, TAGS, brackets, nested_trees
 
 from transduce.text.trees.brackets import parse_tree, read_trees
-from transduce.text.trees.clean import clean_tree
+from transduce.text.trees.tree import clean_tree
 
 
 def cleaned(text):

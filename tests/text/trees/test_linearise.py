@@ -11,7 +11,6 @@ from tests.text.trees.nested import brackets, linearised, nested_trees
 
 from transduce.errors import InputError
 from transduce.text.trees.brackets import parse_tree, read_trees
-from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.linearise import (
     FORMS,
     Form,
@@ -20,7 +19,7 @@ from transduce.text.trees.linearise import (
     linearise,
     repair_symbols,
 )
-from transduce.text.trees.tree import SymbolKind, flat_tree
+from transduce.text.trees.tree import SymbolKind, clean_tree, flat_tree
 
 
 def restored(symbols, words, form, tags=None, labels=None):
