@@ -136,9 +136,7 @@ def read_without_weights(folder: Path) -> tuple[VerifiedFolder, Recipe, Vocabula
 
 def read_run_model(folder: Path) -> StoredModel:
     """Return a run's newest checkpoint as a model; FolderError if damaged, InputError if none."""
-    from transduce.checkpoint.checkpoints import (
-        load_newest_checkpoint,  # unused for model folders
-    )
+    from transduce.checkpoint.checkpoints import load_newest_checkpoint  # for runs alone
 
     run = read_run(folder)
     vocabularies = read_run_vocabularies(folder)

@@ -172,11 +172,7 @@ def take_from_passes(
     return np.concatenate(parts) if parts else np.arange(0)
 
 
-def sort_inside_windows(
-    order: Int[np.ndarray, " M"],
-    lengths: Lengths,
-    window: int,
-) -> None:
+def sort_inside_windows(order: Int[np.ndarray, " M"], lengths: Lengths, window: int) -> None:
     """Sort `order` in place, each run of `window` pairs by the length of a pair's longer side.
 
     In measurements this order was better than by source length, by source then target length, or
@@ -188,8 +184,7 @@ def sort_inside_windows(
     for turn, first in enumerate(range(0, len(order), window)):
         inside = order[first : first + window]
         longer = np.maximum(lengths[0][inside], lengths[1][inside])
-        downwards = turn % 2 == 1
-        key = -longer if downwards else longer
+        key = -longer if turn % 2 else longer
         order[first : first + window] = inside[np.argsort(key, kind="stable")]
 
 

@@ -69,18 +69,14 @@ class Store:
 
     def require_provenance(self, origin: Mapping[str, object]) -> None:
         """Raise FolderError unless the store was built from the inputs and settings in `origin`."""
-        wanted, found = (
-            flatten_tables(origin),
-            flatten_tables({name: self.about.get(name) for name in origin}),
-        )
+        wanted = flatten_tables(origin)
+        found = flatten_tables({name: self.about.get(name) for name in origin})
         for name in sorted(wanted.keys() | found.keys()):
             if wanted.get(name) != found.get(name):
-                raise FolderError(
-                    f"the store is stale: {name}: "
-                    f"expected {wanted.get(name)!r}, found {found.get(name)!r}",
-                    "delete the store and prepare it again, or take back what was changed",
-                    file=self.folder / "manifest.json",
-                )
+                values = f"expected {wanted.get(name)!r}, found {found.get(name)!r}"
+                hint = "delete the store and prepare it again, or take back what was changed"
+                fact = f"the store is stale: {name}: {values}"
+                raise FolderError(fact, hint, file=self.folder / MANIFEST)
 
     def read_texts(self) -> list[tuple[str, str]]:
         """Return the normalised (source, target) text of every pair of a development set.
@@ -150,8 +146,8 @@ def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
             "pairs": {"kept": int(kept)},
         } if 0 < source <= MAX_SYMBOLS and 0 < target <= MAX_SYMBOLS and kept > 0:
             return {"source": source, "target": target}, kept
-    file = verified.folder / "manifest.json"
-    raise FolderError("has no usable counts of symbols and pairs", DAMAGED_HINT, file=file)
+    fact = "has no usable counts of symbols and pairs"
+    raise FolderError(fact, DAMAGED_HINT, file=verified.folder / MANIFEST)
 
 
 def hash_content(verified: VerifiedFolder) -> str:

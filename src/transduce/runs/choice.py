@@ -146,10 +146,7 @@ def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
         file = find_treebank_file(corpus, split, cache_folder())
         return TaskFiles(file, kind, split) if file else None
     if not is_public(corpus):
-        raise InputError(
-            f"where does the corpus {corpus} lie?",
-            f"name its files: {kind.options}",
-        )
+        raise InputError(f"where does the corpus {corpus} lie?", f"name its files: {kind.options}")
     languages = (data.source_language, data.target_language)
     texts = find_split_files(corpus, split, languages, cache_folder())
     return FilePair(*texts) if texts else None

@@ -60,9 +60,8 @@ class RunCopy:
                 with self.refuse_faults():
                     self.system.get_file(self.locate(digest), str(path))
                 if (path.stat().st_size, hash_file(path)) != (size, digest):
-                    raise FolderError(
-                        f"the copy's file {name} is damaged", PUT_BACK, file=self.address
-                    )
+                    fact = f"the copy's file {name} is damaged"
+                    raise FolderError(fact, PUT_BACK, file=self.address)
             with raise_save_errors(run):
                 folder.rename(run)
         finally:
@@ -85,9 +84,8 @@ class RunCopy:
         if not (listed and is_run(run)):
             return listed
         if listed["run"] != read_run_id(run):
-            raise InputError(
-                "holds a copy of another run", "choose another address", file=self.address
-            )
+            fact = "holds a copy of another run"
+            raise InputError(fact, "choose another address", file=self.address)
         step = newest_step(run) or 0
         if listed["step"] > step:
             raise InputError(
@@ -150,7 +148,8 @@ class RunCopy:
         try:
             yield
         except Exception as fault:  # each kind of storage has errors of its own
-            raise kind(f"{fact}: {describe_fault(fault)}", AGAIN, file=self.address) from fault
+            reason = str(fault).strip().split("\n")[0][:200] or type(fault).__name__
+            raise kind(f"{fact}: {reason}", AGAIN, file=self.address) from fault
 
 
 def open_copy(address: str, run: Path) -> RunCopy:
@@ -223,8 +222,3 @@ def is_copy_entry(name: str, about: object) -> bool:
         case [int(), str(digest)]:
             return re.fullmatch("[0-9a-f]{64}", digest) is not None
     return False
-
-
-def describe_fault(fault: Exception) -> str:
-    """Return the first line of an error's message, or the error's class name if it has none."""
-    return str(fault).strip().split("\n")[0][:200] or type(fault).__name__
