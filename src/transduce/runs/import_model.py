@@ -169,10 +169,8 @@ def read_config(folder: Path) -> MarianConfig:
     require_values(values, {"num_hidden_layers": values.get("encoder_layers")}, NOT_HERE, file)
     pad, end = read_id(values, "pad_token_id", file), read_id(values, "eos_token_id", file)
     expected = {**SEARCH_EXPECTED, "forced_eos_token_id": end, "bad_words_ids": [[pad]]}
-    for found, its_file in (
-        (values, file),
-        (read_optional(folder / GENERATION), folder / GENERATION),
-    ):
+    generation = folder / GENERATION
+    for found, its_file in ((values, file), (read_optional(generation), generation)):
         stated = {key: value for key, value in found.items() if value is not None}
         require_values(stated, expected, EDITED, its_file)
     is_shared = read_flag({SHARES: True} | values, SHARES, file)
@@ -347,13 +345,9 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
         source, target = map(Vocabulary, kinds)
     except ValueError as error:
         raise FolderError(f"has {error}", AGAIN, file=folder / JOINT) from error
-    source_rows = [ids[0].get(piece, specials[0][2]) for piece, _ in sides[0]]
-    target_rows = [ids[1][piece] for piece, _ in sides[1]]
-    return ImportedVocabularies(
-        Vocabularies(source, target),
-        specials[0] + source_rows,
-        specials[1] + target_rows,
-    )
+    source_rows = specials[0] + [ids[0].get(piece, specials[0][2]) for piece, _ in sides[0]]
+    target_rows = specials[1] + [ids[1][piece] for piece, _ in sides[1]]
+    return ImportedVocabularies(Vocabularies(source, target), source_rows, target_rows)
 
 
 def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece, ...]:

@@ -102,11 +102,6 @@ class Parsing(Task):
         """The symbol kind and constituent label of every target id, for constrained decoding."""
         from transduce.search.tree_constraint import TreeSymbolKind, TreeSymbols  # imports torch
 
-        kinds = {
-            SymbolKind.OPEN: TreeSymbolKind.OPEN,
-            SymbolKind.CLOSE: TreeSymbolKind.CLOSE,
-            SymbolKind.WORD: TreeSymbolKind.WORD,
-        }
         symbols = classify_symbols(self.target.symbols[BEGIN + 1 :], self.form)
         labels = {label: number for number, label in enumerate({one.label: 0 for one in symbols})}
         # the number in a numbered word symbol, such as 3 in XX3
@@ -114,7 +109,7 @@ class Parsing(Task):
         numbers = {label: number for number, label in enumerate(numbered, start=1)}
         others = [TreeSymbolKind.OTHER] * (BEGIN + 1)
         return TreeSymbols(
-            (*others, *(kinds[one.kind] for one in symbols)),
+            (*others, *(TreeSymbolKind[one.kind.name] for one in symbols)),
             (*(0 for _ in others), *(labels[one.label] for one in symbols)),
             (
                 *(0 for _ in others),
