@@ -13,11 +13,9 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, final
+from typing import TYPE_CHECKING, cast, final
 
 from transduce.corpus.build import build_store
-from transduce.corpus.feed import Augmentation, Feed
-from transduce.corpus.plan import Plan
 from transduce.corpus.segment import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
 from transduce.corpus.store import READING, Store, build_provenance, parse_data_facts
@@ -52,6 +50,9 @@ from transduce.vocabulary.vocabulary import (
     read_vocabularies,
     vocabulary_file_names,
 )
+
+if TYPE_CHECKING:
+    from transduce.corpus.feed import Feed
 
 INPUTS_FILE = "prepared.json"
 NAMES = ("corpus", "source_language", "target_language")  # what the text is called
@@ -362,8 +363,11 @@ def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
     )
 
 
-def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> Feed:
+def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> "Feed":
     """Return a run's micro-batches of at most `limit` tokens, augmented as its recipe says."""
+    from transduce.corpus.feed import Augmentation, Feed  # imports torch
+    from transduce.corpus.plan import Plan
+
     store, data, seed = prepared.train, recipe.data, recipe.training.seed
     augmentation = None
     if data.changes_pairs:

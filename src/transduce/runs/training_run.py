@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import torch
 
@@ -67,12 +67,14 @@ from transduce.settings.recipe import shorten_name
 from transduce.text.arguments import ignore_event
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup, SingleProcess
 from transduce.training.distributed.rank import ProcessRank, SignalRequests
-from transduce.training.distributed.torch_group import Rendezvous
 from transduce.training.equip import build_for_training, build_optimiser, choose_loop
 from transduce.training.journal import LOG, Journal, has_logged_checkpoint
 from transduce.training.loop import TrainingJob, is_finished, train
 from transduce.training.progress import Progress, TrainingCallbacks, read_progress
 from transduce.vocabulary.vocabulary import LEXICON, SHARED, SOURCE, TARGET
+
+if TYPE_CHECKING:
+    from transduce.training.distributed.torch_group import Rendezvous
 
 WORTH_SHORTENING = 30  # minutes; for a longer training, the user is told what shortens it
 LOW_BLEU, MANY_UPDATES = 1.0, 1_000  # a BLEU below this after so many updates is worth a hint
@@ -124,7 +126,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     observe: Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, SignalRequests]]],
     *,
     parent: StoredModel | None = None,
-    rendezvous: Rendezvous | None = None,
+    rendezvous: "Rendezvous | None" = None,
     estimates: bool = False,
 ) -> TrainingRun:
     """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
@@ -195,7 +197,7 @@ def describe_new_beginning(folder: Path) -> str:
 
 @contextmanager
 def open_process_group(
-    rendezvous: Rendezvous | None,
+    rendezvous: "Rendezvous | None",
     requests: SignalRequests,
     recipe: Recipe,
     corpus: PreparedCorpus,
@@ -225,7 +227,7 @@ def require_usual_torch() -> None:
 
 
 def train_as_follower(
-    folder: Path, store: Path | None, rendezvous: Rendezvous, requests: SignalRequests
+    folder: Path, store: Path | None, rendezvous: "Rendezvous", requests: SignalRequests
 ) -> bool:
     """Train on a rank other than 0 with rank 0's recipe; return whether the run is finished."""
     job = json.loads(rendezvous.wait_for_job())
