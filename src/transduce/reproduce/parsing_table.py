@@ -34,7 +34,7 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import find_task_kind, require_task
 from transduce.tasks.parsing import PARSING, Parsing, read_test_trees, to_tree
-from transduce.text.tags_of_trees import tag_parts_of_speech
+from transduce.text.tags import tag_parts_of_speech
 from transduce.text.trees.brackets import format_tree
 from transduce.text.trees.tree import Tree
 from transduce.training.progress import TrainingCallbacks

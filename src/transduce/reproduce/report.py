@@ -20,7 +20,7 @@ from transduce.reproduce.job import ROWS
 from transduce.reproduce.result import RowResult
 from transduce.reproduce.table import Measurements, ResultTable
 from transduce.runs.plots import encode_image
-from transduce.runs.run_folder import RESOLVED
+from transduce.runs.training_run import RESOLVED
 from transduce.settings import Recipe
 from transduce.view.tables.page import build_tables_page
 

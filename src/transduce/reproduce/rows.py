@@ -37,9 +37,9 @@ from transduce.runs.prepared_corpus import (
     prepare_corpus,
     require_prepared_for,
 )
-from transduce.runs.run_folder import begin_or_resume_run, require_run_folder, train_run
 from transduce.runs.text_names import list_names, name_text
 from transduce.runs.texts import Pairs
+from transduce.runs.training_run import begin_or_resume_run, require_run_folder, train_run
 from transduce.scores.scoring import require_scorable
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
