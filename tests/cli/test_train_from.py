@@ -37,7 +37,7 @@ def test_a_model_goes_on_with_new_text_and_a_third_of_old_text(adapt, corpus):
         (("--old-share=0.5",), "a share of old text was named, but no old text\nhint: --old-pairs"),
         (("--old-source=x",), "--old-target is missing\nhint: a parallel text has two sides"),
         (("--store=x",), "--source and --store exclude each other"),
-        (("--from=none",), "none: no such folder\nhint: name a model folder or a run"),
+        (("--from=none",), "--from is given 2 times"),
     ],
 )
 def test_what_does_not_fit_is_refused(adapt, corpus, arguments, answer):

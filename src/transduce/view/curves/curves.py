@@ -133,18 +133,18 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
         name: [found for found in log.validations if found.score is not None]
         for name, log in logs.items()
     }
+    labels = {name: name.replace("$", r"\$") for name in logs}  # no formulas
     score_names = {one.score_name or "score" for some in scored.values() for one in some}
     with_scores = bool(score_names)
     figure = Figure(figsize=(6 + 5 * with_scores, 4), layout="constrained")
     panels = figure.subplots(1, 1 + with_scores, squeeze=False)[0]
     panels[0].set(yscale="log", title="perplexity a piece, without smoothing")
     for number, (name, log) in enumerate(logs.items()):
-        name = name.replace("$", r"\$")  # no formula
-        draw_perplexity(panels[0], name, log, f"C{number}")
+        draw_perplexity(panels[0], labels[name], log, f"C{number}")
         if with_scores:
             panels[1].set(title=f"{', '.join(sorted(score_names))} of the development set")
             steps, scores = [one.step for one in scored[name]], [one.score for one in scored[name]]
-            panels[1].plot(steps, scores, color=f"C{number}", marker=".", label=name)
+            panels[1].plot(steps, scores, color=f"C{number}", marker=".", label=labels[name])
     dev = [one for log in logs.values() for one in dev_perplexities(log)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
     if highest is not None:  # hide the first updates' high perplexity
@@ -156,12 +156,12 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
     return encode_image(figure, kind)
 
 
-def draw_perplexity(panel: "Axes", name: str, log: RunLog, color: str) -> None:
+def draw_perplexity(panel: "Axes", label: str, log: RunLog, color: str) -> None:
     """Draw a run's training perplexity (thin line) and development perplexity (thick line)."""
     points = [(step, finite_perplexity(nats)) for step, nats in average_evenly(log.updates, GROUPS)]
     panel.plot(*zip(*points, strict=True), color=color, linewidth=0.6, alpha=0.7)
     steps = [found.step for found in log.validations]
-    panel.plot(steps, dev_perplexities(log), color=color, marker=".", label=name)
+    panel.plot(steps, dev_perplexities(log), color=color, marker=".", label=label)
 
 
 def dev_perplexities(log: RunLog) -> list[float]:
