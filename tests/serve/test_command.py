@@ -107,6 +107,7 @@ def test_an_empty_key_or_host_ends_the_command(options):
         ({"allowed_origins": ("https://server.example/",)}, "is not an origin"),
         ({"allowed_origins": ("https://Server.example",)}, "is not an origin"),
         ({"allowed_origins": ("https://server.example:443",)}, "is not an origin"),
+        ({"allowed_origins": ("https://bücher.example",)}, "is not an origin"),
         ({"allowed_origins": ("*",)}, "is not an origin"),
         ({"allowed_hosts": ("bücher.example",)}, "is not the name of a host"),
         ({"host": ""}, "the address to listen at is empty"),

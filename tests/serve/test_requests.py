@@ -162,7 +162,7 @@ def test_opennmt_gets_its_own_shape(client, translator):
     ("body", "status", "fact"),
     [
         ([{"src": "a", "id": 2}], 404, "no model has the id 2"),
-        ([{"src": "a", "id": -1}], 400, "id must be a number of 0 or more"),
+        ([{"src": "a", "id": -1}], 400, "id must be a whole number of 0 or more"),
         ([{"src": "a", "id": 0}, {"src": "b", "id": 1}], 400, "all sources of a request have one"),
         ([{"id": 0}], 400, "missing src"),
         (["a"], 400, "a list of objects"),

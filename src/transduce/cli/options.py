@@ -34,6 +34,7 @@ Command = Callable[..., Any]
 SETTINGS_HELP = "Change one setting; may be repeated. `transduce recipes show NAME` lists them."
 OTHER_NAME = "choose another name"
 JSON_HELP = "Print one JSON object per line."
+SURROGATE = re.compile("[\ud800-\udfff]")  # a byte of the command line that is not UTF-8
 NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
@@ -195,7 +196,9 @@ def refuse_given(names: Collection[str], fact: str, hint: str = "leave it out") 
 
 
 def require_sentence(text: str) -> None:
-    """Raise InputError if a sentence is the path of a file, whose content is probably meant."""
+    """Raise InputError if a sentence is the path of a file, or has bytes that are not UTF-8."""
+    fact = f"{short_repr(text)} has bytes that are not UTF-8"
+    require(not SURROGATE.search(text), fact, "set the terminal to UTF-8")
     fact = f"{shorten(text, 100)} is a file, and TEXT is a sentence"
     hint = f'"$(head -n 1 {shlex.quote(text)})" is its first line'
     is_file = os.path.isfile(text)  # noqa: PTH113 - Path refuses text that is too long for a name

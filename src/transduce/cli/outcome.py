@@ -74,15 +74,16 @@ def split_words(command: click.Command, context: click.Context, words: list[str]
     """Return a command's words, with -o=FILE as two of them, which click takes as the file =FILE.
 
     Raises InputError for an option in place of another's value, one with a printed dash, or one for
-    a single file that is given twice.
+    a single value that is given twice.
     """
     options = {name: one for one in command.get_params(context) for name in one.opts}
     end = words.index("--") if "--" in words else len(words)
     split = [part for word in words[:end] for part in SHORT_WITH_SIGN.split(word, 1)]
     named = [options.get(word.partition("=")[0]) for word in split]
     for one, count in Counter(filter(None, named)).items():
-        if count > 1 and isinstance(one.type, click.Path) and not one.multiple:
-            fact = f"{one.opts[-1]} is given {count} times, and takes one file or folder"
+        is_single = isinstance(one, click.Option) and not (one.multiple or one.is_flag)
+        if count > 1 and is_single:
+            fact = f"{one.opts[-1]} is given {count} times, and takes one value"
             raise InputError(fact, "leave out all but one")
     for word, following in pairwise(["", *split]):
         before, plain = options.get(word), following.lstrip("–—−")

@@ -24,7 +24,7 @@ from transduce.scores.files import (
 )
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
-from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, find_decomposed
+from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, find_other_form
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.settings.fields import require
 from transduce.text.arguments import read_text
@@ -232,12 +232,12 @@ def report_texts(
 
 
 def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
-    """Print warnings about texts (by name) of pairs or JSON, and about decomposed letters."""
+    """Print warnings about texts (by name) of pairs or JSON, and about forms of letters."""
     for file, lines in texts.items():
         if records := describe_records(lines):
             display.print_message(f"warning: {file} is no plain text: {records}")
-    if decomposed := find_decomposed(texts):
-        display.print_message(f"warning: {decomposed}")
+    if form := find_other_form(texts):
+        display.print_message(f"warning: {form}")
 
 
 def report_alignments(

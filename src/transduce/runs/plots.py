@@ -2,7 +2,6 @@
 
 import importlib.util
 import io
-import warnings
 from typing import TYPE_CHECKING
 
 from transduce.errors import InputError
@@ -14,9 +13,7 @@ if TYPE_CHECKING:
 def encode_image(figure: "Figure", kind: str) -> bytes:
     """Return the image file of a matplotlib figure as bytes; `kind` is png or svg, for example."""
     out = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about letters that matplotlib's font lacks
-        figure.savefig(out, format=kind, dpi=120)
+    figure.savefig(out, format=kind, dpi=120)
     return out.getvalue()
 
 

@@ -7,8 +7,10 @@ scored on every drawn set.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import Any, final
 from unicodedata import is_normalized
 
@@ -26,6 +28,13 @@ from transduce.text.languages import CODE, LANGUAGE_NAMES, read_primary_code
 
 HAN, KANA, HANGUL = "[\u3400-\u9fff]", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
 LONG_MINUTES = 0.5  # a warning comes before a metric that takes longer
+INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+FORMS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
+    {
+        "letters and accents as two characters (NFC)": partial(is_normalized, "NFC"),
+        "invisible characters": lambda line: INVISIBLE.search(line) is None,
+    }
+)
 CHINESE = {"cmn": "zh", "yue": "zh"}  # Mandarin and Cantonese
 SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's defaults
 MOST_SAMPLES = 1_000_000
@@ -128,13 +137,13 @@ def describe_slow_metrics(
     return f"TER alone may take {duration} for lines of so many words; {hint}"
 
 
-def find_decomposed(texts: Mapping[str, Sequence[str]]) -> str:
-    """Return a warning if one of these texts (by name) has decomposed letters, and another not."""
-    parts = {name: all(is_normalized("NFC", line) for line in text) for name, text in texts.items()}
-    if len({*parts.values()}) < 2:
-        return ""
-    name = next(name for name, is_composed in parts.items() if not is_composed)
-    return f"{name} has letters and accents as two characters, so that no such letter matches (NFC)"
+def find_other_form(texts: Mapping[str, Sequence[str]]) -> str:
+    """Return a warning if one of these texts (by name) has letters in a form that others lack."""
+    for fact, fits in FORMS.items():
+        misfits = [name for name, text in texts.items() if not all(map(fits, text))]
+        if 0 < len(misfits) < len(texts):
+            return f"{misfits[0]} has {fact}, so that words with them match no others"
+    return ""
 
 
 def preprocess_texts(chosen: Metric, texts: Texts) -> tuple[Texts, str]:

@@ -310,7 +310,7 @@ def check_number(name: str, value: object, rules: Mapping[str, Any]) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise bad_request(f"{name} must be a number of 0 or more")
+        raise bad_request(f"{name} must be a whole number of 0 or more")
     if value > rules.get("maximum", value):
         raise bad_request(f"{name} must be at most {rules['maximum']}")
     return value

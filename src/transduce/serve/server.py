@@ -34,7 +34,7 @@ from transduce.settings.fields import require
 LOG = logging.getLogger("transduce.serve")
 HOST = re.compile(rf"\*|{NAME}")
 OWN_PORT = r"(?!http://.*:80$|https://.*:443$)"  # browsers leave out a scheme's own port
-ORIGIN = re.compile(rf"null|{OWN_PORT}[a-z][a-z0-9+.-]*://[^A-Z/?#@\s]+")
+ORIGIN = re.compile(rf"null|{OWN_PORT}[a-z][a-z0-9+.-]*://[a-z0-9.:_\[\]-]+")
 ADDRESSES = "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses"
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5

@@ -133,7 +133,7 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
         name: [found for found in log.validations if found.score is not None]
         for name, log in logs.items()
     }
-    labels = {name: name.replace("$", r"\$") for name in logs}  # no formulas
+    labels = {name: to_label(name) for name in logs}
     score_names = {one.score_name or "score" for some in scored.values() for one in some}
     with_scores = bool(score_names)
     figure = Figure(figsize=(6 + 5 * with_scores, 4), layout="constrained")
@@ -154,6 +154,15 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
         panel.grid(visible=True, which="both", alpha=0.2)
     panels[0].legend()
     return encode_image(figure, kind)
+
+
+def to_label(name: str) -> str:
+    """Return a name as matplotlib shows it: no formula, letters that its font lacks as \\u72d7."""
+    from matplotlib import font_manager
+
+    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
+    shown = (one if font.get_char_index(ord(one)) else ascii(one)[1:-1] for one in name)
+    return "".join(shown).replace("$", r"\$")
 
 
 def draw_perplexity(panel: "Axes", label: str, log: RunLog, color: str) -> None:
