@@ -78,7 +78,7 @@ def test_a_block_of_long_lines_has_fewer_of_them():
 
 def test_a_picture_is_refused_by_its_pieces_before_its_search(monkeypatch):
     model = random_translator()
-    monkeypatch.setattr("transduce.view.attention.recorder.search_output", None)
+    monkeypatch.setattr("transduce.view.attention.attend.search_output", None)
     with pytest.raises(InputError, match=r"the picture of 30,0\d\d pieces .* may need"):
         transduce.attend(model, "\U0001f415" * 7_500)
 

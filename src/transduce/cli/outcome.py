@@ -36,6 +36,7 @@ NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknow
 # in click's messages: a number of the wrong kind, and a value that is too long to be shown
 NOT_A_NUMBER = re.compile("is not a valid (integer|float)( range)?")
 LONG_VALUE = re.compile("[-+.\\w]{61,}")
+NUMBERS = (type(click.INT), type(click.FLOAT))
 MOST_COMMANDS = 2  # that have an option, for a hint to name one of them
 TOO_MANY = (
     "got unexpected extra argument"  # how click's message begins, for one argument or several
@@ -74,7 +75,7 @@ def split_words(command: click.Command, context: click.Context, words: list[str]
     """Return a command's words, with -o=FILE as two of them, which click takes as the file =FILE.
 
     Raises InputError for an option in place of another's value, one with a printed dash, or one for
-    a single value that is given twice.
+    a single value that is given twice; of numbers the last one counts.
     """
     options = {name: one for one in command.get_params(context) for name in one.opts}
     end = words.index("--") if "--" in words else len(words)
@@ -82,7 +83,7 @@ def split_words(command: click.Command, context: click.Context, words: list[str]
     named = [options.get(word.partition("=")[0]) for word in split]
     for one, count in Counter(filter(None, named)).items():
         is_single = isinstance(one, click.Option) and not (one.multiple or one.is_flag)
-        if count > 1 and is_single:
+        if count > 1 and is_single and not isinstance(one.type, NUMBERS):
             fact = f"{one.opts[-1]} is given {count} times, and takes one value"
             raise InputError(fact, "leave out all but one")
     for word, following in pairwise(["", *split]):
