@@ -175,6 +175,7 @@ def pickle_weights(folder):
         (write_bytes("vocab.json", b'{"</s>": 0, ">>fra<<": 1}'), "codes of target languages"),
         (write_bytes("vocab.json", b'{"</s>": 0, "a": 1}'), "has no symbol <unk>"),
         (lambda folder: (folder / "config.json").unlink(), "cannot be read"),
+        (write_bytes("config.json", b"{}"), "names no model_type.*is it a checkpoint"),
         (
             write_bytes("config.json", b'{"model_type": "marian"}'),
             "encoder_attention_heads is missing.*take the checkpoint from its source again",

@@ -69,7 +69,7 @@ def read_parent(path: Path, folder: Path) -> StoredModel:
 
 def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
     """Return new text mixed with old text, so that a fraction `share` of the pairs read is old."""
-    fact = f"the share of old pairs lies between 0.001 and 0.999, not at {share}"
+    fact = f"the share of old pairs lies between 0.001 and 0.999, not at {share!r}"
     require(type(share) in (int, float) and 0.001 <= share <= 0.999, fact)
     earlier = 1 + (new.ratio if isinstance(new, MixedPairs) else 0)
     return add_pairs(new, old, share / (1 - share) * earlier, ("new", "old"))

@@ -106,7 +106,7 @@ CHECK_PATH, AGAIN = "look at the path", "download it again"
 NOT_SAVED = "transformers wrote no such file: take the checkpoint from its source again"
 SAVED = "name the folder of a Marian checkpoint, as transformers saves it"
 ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu"}
-# required values of keys in config.json; a missing key counts as equal, except model_type
+# required values of keys in config.json; a missing key counts as equal
 EXPECTED: Mapping[str, object] = {
     "model_type": "marian",
     "normalize_before": False,
@@ -160,7 +160,9 @@ def read_config(folder: Path) -> MarianConfig:
     if (folder / CTRANSLATE2).exists() and "model_type" not in values:
         hint = "import the checkpoint that it was converted from"
         raise InputError("is a model of CTranslate2, whose weights are not read", hint, file=folder)
-    require_values({"model_type": None} | values, EXPECTED, NOT_HERE, file)
+    if "model_type" not in values:
+        raise InputError("names no model_type", "is it a checkpoint of Hugging Face?", file=file)
+    require_values(values, EXPECTED, NOT_HERE, file)
     for key in TWINS:
         sizes = [read_count(values, f"{side}_{key}", file) for side in ("encoder", "decoder")]
         if sizes[0] != sizes[1]:
