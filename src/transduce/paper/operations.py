@@ -233,9 +233,7 @@ class PlainCache:
     next_positions: Int[Tensor, " R"]  # each hypothesis' length, which is its next token's position
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
-    reach: int | None = (
-        None  # set by `begin_step`: how far back the next token may attend; None: no limit
-    )
+    reach: int | None = None  # how far back the next token may attend; None: no limit
 
     @staticmethod
     def start(

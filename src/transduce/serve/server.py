@@ -79,7 +79,7 @@ class ServerSettings:
             require(
                 ORIGIN.fullmatch(origin) is not None,
                 f"{origin!r} is not an origin as browsers send it (--allow-origin)",
-                "scheme and host in lower case, without a path or the usual port: https://example.org",
+                "scheme and host in lower case, without path or usual port: https://example.org",
             )
 
 
@@ -169,9 +169,8 @@ async def serve(
                         watching.cancel()
                         with suppress(asyncio.CancelledError):
                             await watching
-                service.is_stopping = (
-                    True  # new requests are refused at once, unfinished ones later
-                )
+                # new requests are refused at once, unfinished ones later
+                service.is_stopping = True
                 late = service.limits.stop_seconds - ANSWER_SECONDS
                 asyncio.get_running_loop().call_later(late, service.stop_searches)
                 server.should_exit = True
