@@ -50,8 +50,9 @@ def copy_weights(theirs: Any, ours: Transformer) -> None:  # noqa: ANN401
             module.eps = ours.sizes.norm_epsilon
     inner = theirs.model
     inner.shared.weight.copy_(ours.output.weight)
+    sinusoids = compute_sinusoids(MAX_POSITIONS, ours.sizes.d_model, ours.sizes.positions)
     for stack in (inner.encoder, inner.decoder):
-        stack.embed_positions.weight.copy_(compute_sinusoids(MAX_POSITIONS, ours.sizes.d_model))
+        stack.embed_positions.weight.copy_(sinusoids)
     for mine, layer in zip(ours.encoder, inner.encoder.layers, strict=True):
         copy_self(mine, layer)
     for one, layer in zip(ours.decoder, inner.decoder.layers, strict=True):
