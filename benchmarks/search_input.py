@@ -12,7 +12,6 @@ from transduce.text.files import read_lines
 SAME = (
     "tie_embeddings",
     "norm",
-    "positions",
     "mixing",
     "encoder_neighbourhood",
     "decoder_neighbourhood",
@@ -25,7 +24,8 @@ def load_search_input(shape: str, what: str) -> tuple[Transformer, list[list[int
         return build_transformer(SHAPES[shape], V, V, 1).eval(), sentences(int(what))
     model = load_task_model(Path(shape))
     mine, papers = model.recipe.architecture, Architecture()
-    if any(getattr(mine, name) != getattr(papers, name) for name in SAME) or mine.d_k != mine.d_v:
+    differs = any(getattr(mine, name) != getattr(papers, name) for name in SAME)
+    if differs or mine.positions == "learned" or mine.d_k != mine.d_v:
         raise SystemExit(f"{shape}: it differs from the paper in more than sizes, as no peer does")
     sources = model.task.encode_sources(list(map(model.task.normalise, read_lines(what))))
     if max(map(len, sources)) > model.recipe.data.max_length:
