@@ -128,7 +128,7 @@ PACKAGES = ("recipes", "reproduce")
 
 
 def __getattr__(name: str) -> object:
-    """Import a public function or package when it is first used.
+    """Import a public function or package when it is first used; AttributeError if unknown.
 
     A function raises TypeError with a suggestion for a misspelt keyword argument.
     """

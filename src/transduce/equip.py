@@ -75,7 +75,7 @@ def choose_search_operations(
 def choose_leaving(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return a beam search's strategy; on a GPU, done sentences of an exact one leave together."""
+    """Return `strategy`, or for an exact search on a GPU one that drops done sentences together."""
     choose = import_fast("choose")
     if choose is None:
         return strategy

@@ -146,7 +146,7 @@ def split_update(
     target_lengths: Integer[np.ndarray, " N"],
     limit: int,
 ) -> list[Int[np.ndarray, " _"]]:
-    """Split an update's P pairs into micro-batches of at most `limit` tokens, both sides together.
+    """Split an update's P pairs into micro-batches of at most `limit` tokens; refuse a longer pair.
 
     `indices` selects the update's pairs from the corpus, whose N pairs have the given lengths. The
     update's pairs are sorted by source length, then by target length, because attention is

@@ -66,11 +66,10 @@ def has_checkpoints(run: Path) -> bool:
 def load_newest_checkpoint(
     run: Path, weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the newest intact checkpoint or None, and (folder, reason) of newer damaged ones.
+    """Return (newest intact checkpoint, newer damaged ones and why); FolderError if all are.
 
-    The checkpoint is None if the run has none. Raises FolderError if all its checkpoints are
-    damaged. If `weight_count` is given, moments are left out, and a file with another number of
-    weights is refused unread.
+    The checkpoint is None if the run has none. If `weight_count` is given, moments are left out,
+    and a file with another number of weights is refused unread.
     """
     while steps := list_steps(run / CHECKPOINTS):
         rejected = list[tuple[Path, str]]()
@@ -174,22 +173,22 @@ def write_tensors(
 
 
 def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:
-    """Return the snapshots in a run's subfolder `place`, oldest first; by default for averaging.
+    """Return the snapshots in a run's subfolder `place` (default: for averaging), oldest first.
 
     MILESTONES has early snapshots that were kept. Checkpoints can be read as snapshots, too.
     """
     return [Snapshot(step, step_folder(run / place, step)) for step in list_steps(run / place)]
 
 
-def prune(run: Path, snapshots: int) -> list[str]:
-    """Delete all but the last 2 checkpoints and `snapshots` snapshots; return error messages.
+def prune(run: Path, snapshot_count: int) -> list[str]:
+    """Delete all but the last 2 checkpoints and `snapshot_count` snapshots; return error messages.
 
     Old snapshots that are milestones are moved to their own folder instead.
     """
-    assert snapshots > 0, "the last snapshot is never deleted"
+    assert snapshot_count > 0, "the last snapshot is never deleted"
     parent = run / CHECKPOINTS
     try:
-        steps, old_snapshots = list_steps(parent), list_steps(run / SNAPSHOTS)[:-snapshots]
+        steps, old_snapshots = list_steps(parent), list_steps(run / SNAPSHOTS)[:-snapshot_count]
     except FolderError as fault:
         return [fault.fact]
     old = steps[:-2]

@@ -51,7 +51,7 @@ def save_alignment_heads(
 def read_alignment_heads(
     folder: Path, model_hash: str, sizes: Architecture
 ) -> AlignmentHeads | None:
-    """Return the heads chosen for word alignment in a model folder; None if none were chosen.
+    """Return a model folder's chosen alignment heads, None if not chosen; FolderError if unusable.
 
     Raise FolderError if the file is damaged, or belongs to a model with another manifest.
     """
@@ -97,7 +97,7 @@ def is_model(folder: Path) -> bool:
 
 
 def open_model_folder(folder: Path) -> VerifiedFolder:
-    """Open a model folder after checking its manifest and file names."""
+    """Open a model folder; raise FolderError if its manifest or file names are wrong."""
     found = open_folder(folder, KIND, unlisted=(ALIGNMENT,))
     for name, value in found.about.items():
         if name not in ORIGIN or not ORIGIN[name](value):

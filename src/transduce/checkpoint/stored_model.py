@@ -88,7 +88,7 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
 
 
 def read_stored_model(folder: Path) -> StoredModel:
-    """Read and verify a model folder, or the newest checkpoint of a run folder."""
+    """Read and verify a model folder or a run's newest checkpoint; FolderError for others."""
     if is_run(folder):
         return read_run_model(folder)
     require_folder(folder, "name a model folder or a run")

@@ -73,7 +73,7 @@ def command(
 
 
 def require_matching(what: str, recipes: int, given: Mapping[str, object]) -> None:
-    """Raise InputError for an option of another picture, or for several recipes not for `rate`."""
+    """Raise InputError if an option or a second recipe does not fit the picture `what`."""
     if what != "rate" and recipes > 1:
         raise InputError(f"`draw {what}` takes one recipe, and these are {recipes}", "name one")
     for name, own, picture, hint in (

@@ -204,7 +204,7 @@ class TextOptions:
         )
 
     def choose_dev(self) -> "Pairs | Literal[False] | None":
-        """Return the development set, None if none is named, or False with --no-dev."""
+        """Return the development set, None if none is named, False with --no-dev; refuse both."""
         dev = self.find_text("dev_")
         if self.no_dev and dev is not None:
             raise InputError("--no-dev and a development set exclude each other", "leave out one")
@@ -220,7 +220,7 @@ class TextOptions:
         )
 
     def find_text(self, split: Literal["", "dev_", "old_", "test_"]) -> "Pairs | None":
-        """Return the text in the files of fields that begin with `split`; None without files.
+        """Return the text in the files of fields that begin with `split`, or None; refuse one side.
 
         It may be the training text (the first of several --pairs), the development set, the older
         text to mix into the new, or the test set.

@@ -122,18 +122,18 @@ def as_text(opened: AbstractContextManager[BinaryIO]) -> Iterator[IO[str]]:
         text.detach()
 
 
-def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
-    """Format one input line's outputs as text, tab-separated columns or a JSON line."""
+def format_outputs(line_number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
+    """Format the outputs of line `line_number`, from 1, as text, n-best rows or a JSON line."""
     if as_json:
         best = [one.as_json() for one in outputs]
-        return json.dumps({"line": number, "outputs": best}, ensure_ascii=False) + "\n"
+        return json.dumps({"line": line_number, "outputs": best}, ensure_ascii=False) + "\n"
     texts = [
         one.text if one.alignment is None else f"{one.text} ||| {one.alignment}" for one in outputs
     ]
     if nbest == 1:
         return texts[0] + "\n"
     return "".join(
-        f"{number}\t{one.score:.4f}\t{one.log_prob:.4f}\t{text}\n"
+        f"{line_number}\t{one.score:.4f}\t{one.log_prob:.4f}\t{text}\n"
         for one, text in zip(outputs, texts, strict=True)
     )
 

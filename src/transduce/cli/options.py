@@ -102,7 +102,7 @@ class Change(click.ParamType):  # type: ignore[type-arg]
     name = "setting=value"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[str, str]:  # noqa: ANN401, ARG002
-        """Split setting=value into the path of the setting and the text of its value."""
+        """Split setting=value into (path, value as text); raise InputError for a text without =."""
         if isinstance(value, tuple):
             return value
         path, sign, text = value.partition("=")

@@ -193,7 +193,7 @@ def command(
 
 
 def choose_kind(kinds: Mapping[str, bool], references: int) -> str:
-    """Return the one option of `kinds` that is given, such as --spans, or "" for plain text."""
+    """Return the one option given in `kinds`, such as --spans, or ""; refuse several references."""
     given = [kind for kind, is_given in kinds.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are of different files", "choose one of them")
@@ -232,7 +232,7 @@ def report_texts(
 
 
 def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
-    """Print warnings about texts (by name) of pairs or JSON, and about forms of letters."""
+    """Print a warning for each text (by name) of pairs or JSON, and for unlike forms of letters."""
     for file, lines in texts.items():
         if records := describe_records(lines):
             display.print_message(f"warning: {file} is no plain text: {records}")

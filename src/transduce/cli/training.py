@@ -97,7 +97,7 @@ def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[TrainingC
 
 @contextmanager
 def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
-    """Context manager for `callbacks` of `train`: display the training on standard error.
+    """Context manager to give as `callbacks`; it displays a training on standard error.
 
     Shows a panel on a terminal, and prints a line every fifteen seconds elsewhere.
 

@@ -149,7 +149,7 @@ def join_sides(sides: Sequence[EncodedSide]) -> EncodedSide:
 
 
 def add_counts(counts: Iterable[PairCounts]) -> PairCounts:
-    """Return the sums of several counts of pairs read, dropped and kept."""
+    """Return the sum, field by field, of several `PairCounts`."""
     return PairCounts(*map(sum, zip(*(astuple(each) for each in counts), strict=True)))
 
 
@@ -206,7 +206,7 @@ class SavedSegments:
 
 
 def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
-    """Open a saved segment after checking the sha256 of its files; its ids stay on disk."""
+    """Open a saved segment; raise FolderError if a file is damaged; its ids stay on disk."""
     try:
         counts = parse_record(PairCounts, verified.about.get("pairs"))
     except ValueError as error:

@@ -139,7 +139,7 @@ def flatten_tables(values: Mapping[str, object], prefix: str = "") -> dict[str, 
 
 
 def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
-    """Return the vocabulary size of each side, and the number of pairs, in a store's manifest."""
+    """Return a manifest's (vocabulary size by side, number of pairs); FolderError if malformed."""
     match verified.about:
         case {
             "symbols": {"source": int(source), "target": int(target)},

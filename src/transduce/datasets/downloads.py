@@ -56,7 +56,7 @@ def find_file(
     progress: DownloadProgress,
     unwanted_addresses: Container[str] = (),
 ) -> VerifiedFile:
-    """Return the verified file of a `Download`: the user's copy, or an earlier or new download.
+    """Return a file's user copy or download, verified; InputError if a download is needed offline.
 
     A new download is not from one of `unwanted_addresses`.
     """
@@ -105,7 +105,7 @@ def download_file(
     network: NetworkSettings,
     progress: DownloadProgress,
 ) -> VerifiedFile:
-    """Download a file from the first of these addresses that gives the expected bytes."""
+    """Download a file from the first address that gives the expected bytes; InputError if none."""
     ensure_folder(folder)
     path = folder / what.cache_name
     refused: dict[str, list[str]] = {}

@@ -163,7 +163,7 @@ def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
 def choose_text_pairs(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Choose for each part of a corpus the first text pair whose files are available.
+    """Choose each part's first text pair whose files are available; InputError if one has none.
 
     Without a network, one InputError names the missing files of all parts.
     """
@@ -183,7 +183,7 @@ def choose_text_pairs(
 def choose_text_pair(
     part: Part, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[TextPair, dict[Text, VerifiedFile]]:
-    """Return a part's first text pair whose files are available, and the file of each text."""
+    """Return a part's first available text pair, and each text's file; InputError if none is."""
     reasons, how = [], (settings, progress)
     for text_pair in part.text_pairs:
         try:
@@ -202,7 +202,7 @@ def choose_text_pair(
 def find_readable_file(
     texts: Sequence[Text], settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Find or download the file of these texts, from the first address whose file can be read.
+    """Find or download these texts' file, from the first address that gives a readable one.
 
     A download without a known checksum is deleted if it cannot be read, or has no line of text, and
     its next address is tried.

@@ -85,7 +85,7 @@ def resolve_splits(corpus: Corpus) -> Corpus:
 
 
 def find_index() -> Path:
-    """Return the path of the newest index file that mtdata has written on this machine."""
+    """Return the newest index file that mtdata has written here; InputError if there is none."""
     try:
         folder = Path(os.environ.get("MTDATA") or "~/.mtdata").expanduser()
     except RuntimeError as error:  # of a user without a home folder
@@ -111,7 +111,7 @@ def find_entry(name: str, path: Path) -> Entry:
 
 
 def read_entries(path: Path, languages: str) -> Iterator[Entry]:
-    """Yield an index file's entries for a language pair such as deu-eng."""
+    """Yield an index's entries for a pair such as deu-eng; InputError for a malformed line."""
     ending = f'-{languages}"'.encode()
     with path.open("rb") as file:
         lines = iter(partial(file.readline, LINE_LIMIT), b"")
@@ -128,7 +128,7 @@ def read_entries(path: Path, languages: str) -> Iterator[Entry]:
 
 
 def parse_entry(line: bytes) -> Entry:
-    """Parse one JSON line of mtdata's index into an Entry."""
+    """Parse one JSON line of mtdata's index, or raise one of several errors if malformed."""
     found = parse_json(line)
     addresses = found["url"] if isinstance(found["url"], list) else [found["url"]]
     is_named = len(addresses) > 1 or addresses[0].endswith(found["ext"].rpartition(".")[2])
@@ -151,7 +151,7 @@ def parse_entry(line: bytes) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
-    """Build an index entry's text pairs, from one file per language or from each bilingual file."""
+    """Build an entry's text pairs, by language or bilingual files; InputError for other formats."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

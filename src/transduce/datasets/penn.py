@@ -26,7 +26,7 @@ HINT = "name the folder that holds 00 to 24, with files such as 02/wsj_0201.mrg"
 
 
 def find_penn_files(folder: Path, split: str) -> list[Path]:
-    """Return a Penn Treebank split's .mrg files, found by section number, in section order."""
+    """Return a Penn Treebank split's .mrg files in section order; InputError if one lacks."""
     if split not in SECTIONS:
         raise InputError(f"unknown split {split!r}", suggest_names(split, SECTIONS))
     wanted = SECTIONS[split]
@@ -45,7 +45,7 @@ def has_penn_sections(folder: Path) -> bool:
 
 
 def find_tree_files(folder: Path) -> list[Path]:
-    """Return the sorted files of trees (.mrg and others) in and below a folder; fail if none."""
+    """Return the sorted .mrg and other tree files in and below a folder; InputError if none."""
     every = [path for _, paths in walk_folders(folder) for path in paths]
     found = sorted(filter_by_ending(every, TREES))
     if not found:
@@ -76,7 +76,7 @@ def find_section_files(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """Yield (folder, its files), sorted, for a folder and its subfolders that are not hidden."""
+    """Yield (folder, its files), sorted, without hidden ones; InputError if it is no folder."""
     if not folder.is_dir():
         raise InputError("is not a folder", "name a folder of files of trees", file=folder)
     for name, folders, files in os.walk(folder, onerror=refuse_unreadable):

@@ -41,23 +41,21 @@ def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
             yield (found[2] if found else line).strip()
 
 
-def read_column(number: int) -> LineReader:
-    """Build a reader of one column, counted from 0, of a tab-separated file."""
+def read_column(index: int) -> LineReader:
+    """Build a reader of column `index`, counted from 0, of a tab-separated file."""
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
         for count, line in enumerate(lines, start=1):
             columns = line.removesuffix(b"\n").removesuffix(b"\r").split(b"\t")
-            if len(columns) <= number:
-                raise InputError(
-                    f"line {count} has no column {number + 1}", "is it the right file?"
-                )
-            yield columns[number]
+            if len(columns) <= index:
+                raise InputError(f"line {count} has no column {index + 1}", "is it the right file?")
+            yield columns[index]
 
     return read
 
 
 def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield each bracketed tree, which may span several lines, as one line with single spaces.
+    """Yield each bracketed tree as one line with single spaces; InputError if the last has no end.
 
     A tree must begin on a new line.
     """

@@ -163,7 +163,7 @@ def transfer(
 def transfer_once(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Make one HTTP request and append the bytes of its response to a partial download."""
+    """Make one HTTP request and append its bytes to a partial download; BrokenError if cut off."""
     start, version = part.find_resume_point(address)
     if start and start == part.what.size:
         return
@@ -201,7 +201,7 @@ def build_headers(start: int, version: str) -> dict[str, str]:
 def read_extent(
     answer: http.client.HTTPResponse, start: int, part: PartialDownload
 ) -> tuple[int, int]:
-    """Return the byte offset where a response begins, and the whole file's size (0: unknown).
+    """Return a response's (first byte's offset, file size or 0); RefusedError if these do not fit.
 
     `start` is the byte that was asked for; a response may also begin at byte 0.
     """
@@ -304,11 +304,11 @@ class LimitedHandler(urllib.request.HTTPSHandler):
         self.watchdog = watchdog
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """Open an http address."""
+        """Return the response from an http address, by a connection that the watchdog may cut."""
         return self.do_open(partial(self.build_connection, http.client.HTTPConnection), req)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """Open an https address."""
+        """Return the response from an https address, by a connection that the watchdog may cut."""
         return self.do_open(partial(self.build_connection, http.client.HTTPSConnection), req)
 
     def build_connection(

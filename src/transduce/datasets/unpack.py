@@ -38,7 +38,7 @@ DAMAGED_HINT = "this is not the file that it should be: delete it, and fetch it 
 
 
 def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
-    """Yield the lines of a `Text`, one language of a corpus, from its downloaded file."""
+    """Yield a `Text`'s lines from its downloaded file; InputError if it cannot be unpacked."""
     try:
         with open_text(text, path) as stream:
             yield from text.reader(read_stream_lines(stream))

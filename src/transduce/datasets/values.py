@@ -22,7 +22,7 @@ from transduce.errors import InputError
 Pair = tuple[bytes, bytes]  # a source line and a target line, without newlines
 LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # turns a file's lines into text lines
 PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # keeps the pairs of a split
-WHOLE = "all"  # name of the only split of an undivided corpus, which is for training or testing
+WHOLE = "all"  # name of the split of a corpus that is not divided into train, dev and test
 
 
 class WrongFileError(InputError):
@@ -97,7 +97,7 @@ class Part:
 @final
 @dataclass(frozen=True)
 class Split:
-    """A train, dev or test split: concatenated parts, and a filter that keeps the split's pairs."""
+    """A split (train, dev, test or "all"): concatenated parts, and a filter of their pairs."""
 
     name: str
     parts: tuple[Part, ...]
@@ -122,11 +122,11 @@ class Corpus:
     about: str
     licence: str
     splits: tuple[Split, ...]
-    other_splits: tuple[tuple[str, str], ...] = ()  # (split, the other corpus that has it)
+    other_splits: tuple[tuple[str, str], ...] = ()  # (split, the corpus whose test split it is)
 
     @property
     def size(self) -> int:
-        """The bytes of the first text pair of every part, each file once; 0 if one is unknown."""
+        """Total bytes of the files with the first text pair of each part; 0 if one is unknown."""
         first = [part.text_pairs[0] for split in self.splits for part in split.parts]
         sizes = [one.size for one in {text.download for pair in first for text in pair}]
         return sum(sizes) if all(sizes) else 0

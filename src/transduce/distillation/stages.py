@@ -188,7 +188,7 @@ class Translation:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The source and the target."""
+        """The source, and the output that was chosen as its target."""
         return self.source, self.target
 
 
@@ -203,7 +203,7 @@ def choose_nearest(outputs: Sequence[str], reference: str) -> int:
 
 
 def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]]:
-    """Yield each line's translations: a teacher's, best first, else the given one with log P 0."""
+    """Yield each line's outputs, best first, or its given translation with log P 0."""
     if not shards.exists():
         yield from ([(line, 0.0)] for line in read_lines(text.verified_path(GIVEN)))
         return

@@ -123,7 +123,7 @@ def require_absent(path: Path, hint: str = "choose another name, or delete it fi
 
 
 def publish_folder(temporary: Path, path: Path) -> None:
-    """Rename a finished temporary folder to its final name and sync the rename to disk.
+    """Rename a finished temporary folder to its final name, in place of an old one, and sync it.
 
     An old folder of this name is moved away first, and deleted at the end.
     """
@@ -337,7 +337,7 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
 
 
 def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
-    """Open a folder of this kind, such as "store", after checking its manifest and file names.
+    """Open a folder of this kind, such as "store"; FolderError for a wrong manifest or file name.
 
     `unlisted` names files that may be in the folder but not in the manifest; they have their own
     checksums.

@@ -245,7 +245,7 @@ def build_readme(model: TaskModel, target: Target, precision: str, card: str) ->
 
 
 def read_card(folder: Path) -> tuple[str, str]:
-    """Return (card of a model folder, "") or ("", the reason that an export has no card).
+    """Return a model folder's (card, ""), or ("", why the README of its export has no card).
 
     A run has no card yet. A card that was edited differs from the manifest, and is left out.
     """

@@ -130,7 +130,7 @@ def pad_rows(matrix: Array, rows: int) -> Array:
 
 
 def shift_layer(layer: Layer, shift: Array) -> Layer:
-    """Return the first layer with other biases: input x gives what x + `shift` gave before."""
+    """Return a first layer that computes for x what `layer` computes for x + `shift`."""
     attention = layer.self_attention
 
     def add(projection: Projection, more: Array) -> Projection:

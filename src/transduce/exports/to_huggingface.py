@@ -89,7 +89,7 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
 def name_layer(
     scope: str, layer: Layer, before: np.float32, inside: np.float32, after: np.float32
 ) -> Named:
-    """Yield name and array of each weight of a layer, rescaled for Marian's states.
+    """Yield (name, array) of a layer's weights, rescaled to Marian's states by the three factors.
 
     These are ours times `before` at the input, `inside` between sub-layers, `after` at the output.
     """
@@ -106,7 +106,7 @@ def name_layer(
 def name_attention(
     scope: str, attention: Attention, states: np.float32, memory: np.float32, after: np.float32
 ) -> Named:
-    """Yield name and array of each weight of attention, rescaled for Marian's states.
+    """Yield (name, array) of attention's weights, rescaled to Marian's states by the factors.
 
     Its queries read our states times `states`, its keys and values ours times `memory`, and its
     norm gives ours times `after`. A bias that our attention lacks is written as zeros.

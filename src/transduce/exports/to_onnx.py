@@ -61,7 +61,7 @@ def trace_encoder(weights: Weights) -> bytes:
     ids, mask = torch.zeros(2, 3, dtype=torch.long), torch.ones(2, 3, dtype=torch.bool)
     inputs = {"input_ids": SENTENCES, "attention_mask": SENTENCES}
     outputs = {"memory_keys": MEMORY, "memory_values": MEMORY}
-    return trace(PlainEncoder(weights), (ids, mask), inputs, outputs)
+    return trace_to_onnx(PlainEncoder(weights), (ids, mask), inputs, outputs)
 
 
 def trace_step(weights: Weights) -> bytes:
@@ -82,11 +82,15 @@ def trace_step(weights: Weights) -> bytes:
     }
     longer = {1: "batch", 3: "past_and_this"}
     outputs = {"log_probs": {0: "batch"}, "keys": longer, "values": longer}
-    return trace(PlainDecoderStep(weights), (ids, position, mask, memory, past), inputs, outputs)
+    return trace_to_onnx(
+        PlainDecoderStep(weights), (ids, position, mask, memory, past), inputs, outputs
+    )
 
 
-def trace(module: nn.Module, examples: tuple[Any, ...], inputs: Sizes, outputs: Sizes) -> bytes:
-    """Return a module as an ONNX file; `inputs`, `outputs` name arrays and variable dimensions.
+def trace_to_onnx(
+    module: nn.Module, examples: tuple[Any, ...], inputs: Sizes, outputs: Sizes
+) -> bytes:
+    """Return a module as ONNX; `inputs`, `outputs` map array names to their variable dimensions.
 
     The tracing exporter (dynamo=False) needs no other package than `onnx`.
     """
@@ -362,9 +366,9 @@ class OnnxEngine:
         raise NotImplementedError
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
-        """Return each line's best output by this package's beam search over the ONNX graphs.
+        """Return each line's best output by beam search in ONNX, for lines of equal token count.
 
-        All lines must have the same number of tokens.
+        No length penalty; at most `max_length` symbols before END.
         """
         task = self.model.task
         sources = task.encode_sources([task.normalise(line) for line in lines])

@@ -162,7 +162,7 @@ def choose_operations(
 def choose_leaving(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return `strategy`; in an exact search on a GPU, one whose done sentences leave together.
+    """Return `strategy`, or for an exact search on a GPU one that drops done sentences together.
 
     On a GPU, leaving costs more than some steps of a few rows. In other searches the results of a
     sentence could change while it waits.
@@ -173,7 +173,7 @@ def choose_leaving(
 
 
 def leave_together(step: StepResult) -> StepResult:
-    """Return a step in which all done sentences leave, or none while they are few.
+    """Return a step in which all done sentences leave the batch, or none while they are few.
 
     Few are less than an eighth of the batch, none of them at its length limit. In an exact search,
     no later hypothesis is better than those of a done sentence, and of equals the older are kept.
@@ -303,7 +303,7 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
 
 @cache
 def can_run_triton(device: torch.device, module: str, *sizes: int) -> bool:
-    """Return whether Triton's kernels of `fast/<module>.py` run on a device; tries these sizes.
+    """Return whether the Triton kernels of `fast/<module>.py` run on a device, tried with `sizes`.
 
     It tries once in a process, because Triton needs a C compiler and a folder for its code, and
     a GPU may lack the memory for a tile. Where anything fails, torch computes the same.

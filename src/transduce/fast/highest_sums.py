@@ -55,7 +55,7 @@ def highest_sums(
 def highest_sums_by_loops(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return what `highest_sums` does, computed by compiled loops."""
+    """Return each sentence's `count` highest sums and their columns, by compiled loops."""
     if log_probs.dtype == torch.float64 or count > MOST_BY_LOOPS:
         return highest_sums(scores, log_probs, count)
     from transduce.fast.search_loops import fill_highest_sums

@@ -27,7 +27,7 @@ class PackedModule(nn.Module):
 
 
 def find_operator(name: str) -> Any:  # noqa: ANN401
-    """Return one of torch's private operators by name, or None if this torch lacks it."""
+    """Return a torch.ops operator, such as "mkldnn._linear_pointwise.binary", or None if absent."""
     library, operator, overload, *_ = (*name.split("."), "default")
     found = getattr(getattr(torch.ops, library), operator, None)
     return getattr(found, overload, None)

@@ -130,15 +130,15 @@ def take_two_steps(cache: Cache) -> Sequence[Tensor]:
     return found
 
 
-def normalise() -> Sequence[Tensor]:
-    """Return three normalised tokens."""
+def run_layer_norm() -> Sequence[Tensor]:
+    """Return [the output of a `LayerNorm`] for three tokens of fixed numbers."""
     module = LayerNorm(Architecture(d_model=4))
     module.weight.data, module.bias.data = fixed_numbers(4), fixed_numbers(4)
     return [module(fixed_numbers(3, 4))]
 
 
-def normalise_by_torch() -> Sequence[Tensor]:
-    """Return what `normalise` returns, computed by torch's function."""
+def run_layer_norm_by_torch() -> Sequence[Tensor]:
+    """Return torch's [layer norm] of three fixed tokens, the twin of `run_layer_norm`."""
     epsilon = Architecture().norm_epsilon
     return [
         functional.layer_norm(
@@ -147,28 +147,28 @@ def normalise_by_torch() -> Sequence[Tensor]:
     ]
 
 
-def multiply() -> Sequence[Tensor]:
-    """Return the results of the three methods of `Linear` for three tokens."""
+def run_linear() -> Sequence[Tensor]:
+    """Return the results of the three methods of `Linear` for three tokens of fixed numbers."""
     weights = nn.Parameter(fixed_numbers(2, 4)), nn.Parameter(fixed_numbers(2))
     module, x = Linear.from_weight(*weights), fixed_numbers(3, 4)
     return [module(x), module.forward_relu(x), module.forward_add(x, fixed_numbers(3, 2))]
 
 
-def multiply_by_torch() -> Sequence[Tensor]:
-    """Return what `multiply` returns, computed by torch's function."""
+def run_linear_by_torch() -> Sequence[Tensor]:
+    """Return torch's x Wᵀ + b, its ReLU, and its sum with a residual, the twin of `run_linear`."""
     product = functional.linear(fixed_numbers(3, 4), fixed_numbers(2, 4), fixed_numbers(2))
     return [product, product.relu(), product + fixed_numbers(3, 2)]
 
 
-def surround() -> Sequence[Tensor]:
-    """Return the output of a `Residual` whose sub-layer doubles its input."""
+def run_residual() -> Sequence[Tensor]:
+    """Return [the output of a `Residual`] on fixed numbers; its sub-layer doubles its input."""
     module = Residual(Architecture(d_model=4, dropout=0.5))
     module.norm.weight.data, module.norm.bias.data = fixed_numbers(4), fixed_numbers(4)
     return [module(fixed_numbers(3, 4), lambda x: 2 * x)]
 
 
-def surround_by_torch() -> Sequence[Tensor]:
-    """Return what `surround` returns, computed by torch's functions."""
+def run_residual_by_torch() -> Sequence[Tensor]:
+    """Return torch's [LayerNorm(x + Dropout(2 x))] on fixed numbers, the twin of `run_residual`."""
     total = fixed_numbers(3, 4) + functional.dropout(2 * fixed_numbers(3, 4), 0.5)
     epsilon = Architecture().norm_epsilon
     return [functional.layer_norm(total, (4,), fixed_numbers(4), fixed_numbers(4), epsilon)]
@@ -183,7 +183,7 @@ COMPARED_MODULES: Mapping[type[nn.Module], tuple[Try, Try]] = {
         lambda: [AddDropout(0.5)(fixed_numbers(3, 4), fixed_numbers(3, 4) + 1)],
         lambda: [fixed_numbers(3, 4) + functional.dropout(fixed_numbers(3, 4) + 1, 0.5)],
     ),
-    LayerNorm: (normalise, normalise_by_torch),
-    Linear: (multiply, multiply_by_torch),
-    Residual: (surround, surround_by_torch),
+    LayerNorm: (run_layer_norm, run_layer_norm_by_torch),
+    Linear: (run_linear, run_linear_by_torch),
+    Residual: (run_residual, run_residual_by_torch),
 }

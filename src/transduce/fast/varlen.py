@@ -85,7 +85,7 @@ class FixedLengths(tuple[int, ...]):  # of a graph, which serves one batch after
 
 
 def place_offsets(lengths: Sequence[int], device: torch.device) -> Int32[Tensor, " n"]:
-    """Return the offsets of packed sentences on a device."""
+    """Return the start offsets of packed sentences of these lengths, on a device."""
     if isinstance(lengths, FixedLengths):
         return lengths.offsets
     return move_to_device(compute_offsets(lengths), device)

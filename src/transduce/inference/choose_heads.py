@@ -76,7 +76,7 @@ class GoldPairs:
     def score(
         self, translator: Translator, choices: Choices, *, shifted: bool
     ) -> dict[int, list[ScoredHeads]]:
-        """Return, by layer, each choice of heads with the result of its alignment of the pairs."""
+        """Return, by layer, each choice of heads with the error rate of its links for all pairs."""
         (model,), task = translator.models, translator.task
         means = {
             layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
@@ -112,10 +112,7 @@ def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch
 
 
 def build_gold_masks(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarray, "2 I J"]:
-    """Return two masks [source word, target word] of gold links: the sure links, and all links.
-
-    Raises InputError if a link names a word beyond the end.
-    """
+    """Return (sure, all) gold links as masks [source, target word]; InputError beyond the words."""
     laid = np.zeros((2, words.source[-1] + 1, words.target[-1] + 1), bool)
     for number, links in enumerate((gold.sure, gold.all)):
         for i, j in links:
@@ -153,7 +150,7 @@ class AlignmentChoice:
 def choose_alignment_heads(
     model: str | PathLike[str], source: Text, target: Text, gold: Text
 ) -> AlignmentChoice:
-    """Choose the layer and heads that align best with gold links; store them with the model.
+    """Choose a model folder's layer and heads that align best with gold links, and store them.
 
         texts = ["a dog"] * 20, ["ein Hund"] * 20, ["0-0 1-1"] * 20
         choice = transduce.choose_alignment_heads("model", *texts)

@@ -346,7 +346,7 @@ def read_both_sides(
 
 
 def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path]:
-    """Return the files of a split, found at the path `name` or in the fetched treebank `name`.
+    """Return a split's files at the path or fetched treebank `name`; InputError if there are none.
 
     A treebank is named CORPUS, for the given split, or CORPUS:SPLIT.
     """
@@ -363,7 +363,7 @@ def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path
 
 
 def find_fetched_files(name: str, data: Data) -> tuple[Path, Path]:
-    """Return a fetched corpus' source and target file; `name` is CORPUS:SPLIT, by default test."""
+    """Return (source, target) files of CORPUS[:SPLIT], by default test; InputError if absent."""
     hint = "name a reference, or instead of the source a fetched test set"
     require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
     corpus, _, split = name.partition(":")

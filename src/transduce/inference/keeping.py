@@ -83,12 +83,12 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
 
 
 def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
-    """Return an output's text with its items put back, and False if one was lost or added."""
+    """Return the output's text with its items put back, and False if one was lost or added."""
     return masked.restore(output.text)
 
 
 def insert_items(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
-    """Return an output with a text's items beside the words linked to their neighbours, and True.
+    """Return the output's text with the items put back by word links, and True (none is lost).
 
     An item keeps its space before it, and touches a word only if it touched one in the text.
     """

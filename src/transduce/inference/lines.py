@@ -166,10 +166,7 @@ class EncodedLine:
 def number_lines(
     texts: Iterable[str], prefixes: Iterable[str] | None, first: int = 1
 ) -> Iterator[Line]:
-    """Yield the texts as lines with their numbers, from `first`, and their prefixes, if any.
-
-    Raises InputError if there are more or fewer prefixes than texts.
-    """
+    """Yield the texts as lines, numbered from `first`, with any prefixes; refuse unequal counts."""
     if prefixes is None:
         yield from (Line(number, text) for number, text in enumerate(texts, start=first))
         return

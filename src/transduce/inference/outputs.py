@@ -177,7 +177,7 @@ SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
 def fit_batch_size(
     models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
 ) -> Search:
-    """Return `search` with a smaller batch on a CPU with little memory, or a larger one on a GPU.
+    """Return `search` with a batch size for a GPU, or one that fits a CPU's memory, if any does.
 
     `width` is the number of hypotheses of a sentence. On a CPU the batch is as small as free memory
     demands; NotEnoughMemoryError is raised if that is too small for one sentence, and InputError if

@@ -99,7 +99,7 @@ class ShardText:
 
 
 def find_shard_text(path: Path, shard: Shard) -> ShardText:
-    """Count and hash the lines of a text file; return which of its lines are the shard."""
+    """Return a shard of a text file, with its size and hash; InputError if it is no file."""
     if not path.is_file():
         fact = "a shard is a part of a text file, whose lines are counted first"
         raise InputError(fact, "write the text to a file", file=path)

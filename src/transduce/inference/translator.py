@@ -403,7 +403,7 @@ class Translator:
         )
 
     def worker_loader(self) -> "Callable[[], Translator]":
-        """Return a function that loads this translator again in a worker process."""
+        """Return a function that loads this translator in a worker; refuse one without a folder."""
         if self.reload is None:
             raise InputError(
                 "workers must be 1 for models that were not read from a folder",

@@ -60,7 +60,7 @@ DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = MappingProxyType(
 
 
 def select_device() -> torch.device:
-    """Return the device that TRANSDUCE_DEVICE names; by default a CUDA GPU, or else the CPU."""
+    """Return the device in TRANSDUCE_DEVICE, by default a GPU or else the CPU; refuse others."""
     asked = os.environ.get(DEVICE_VARIABLE) or ("cuda" if torch.cuda.is_available() else "cpu")
     if asked not in DEVICE_CHECKS:
         raise InputError(

@@ -99,7 +99,7 @@ class RecurrentLayer(OtherLayer):
 
     @property
     def last_matrix(self) -> None:
-        """None, because no matrix of an LSTM is scaled by depth: its initial states are small."""
+        """None; `scale_by_depth` leaves an LSTM as it is, because its initial states are small."""
 
 
 @final

@@ -232,7 +232,7 @@ def beam_strategy(
     operations: Operations = PLAIN,
     end_candidates: int | None = None,
 ) -> DecodingStrategy:
-    """Return the strategy of a beam search that keeps `nbest` finished hypotheses of each source.
+    """Return the strategy of a beam search for each source's `nbest` outputs, at most the beam.
 
     If given, only the best `end_candidates` continuations may end, as in CTranslate2; else any of
     the 2 W may.
@@ -371,7 +371,7 @@ def update_live(
 
 
 def find_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
-    """Return which sentences are done.
+    """Return True for each sentence at its length limit, or whose outputs no live one can beat.
 
     A sentence is done at its length limit, or once no live hypothesis can beat its worst finished
     one. The bound holds for all lengths up to the limit, so that no better hypothesis is lost.

@@ -13,7 +13,7 @@ SPLITS = MappingProxyType({"train": 100_000, "dev": 1_000, "test": 1_000, "combi
 
 
 def pairs(split: str, count: int) -> Iterator[tuple[str, str]]:
-    """Yield the first `count` sentence pairs of a split, all with different English.
+    """Yield the first `count` pairs of a split, all with different English; refuse a larger count.
 
     The sentences of "combinations" join two words that training has, but never together.
     """

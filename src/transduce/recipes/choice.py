@@ -29,7 +29,7 @@ TITLE = re.compile(r"(\S+, )?(\d+)\+\2 layers, [\d,]+ updates?")  # what `build_
 
 
 def find_recipe(recipe: object) -> Recipe:
-    """Return a recipe by name or from a .toml or .json file; a `Recipe` is returned as it is."""
+    """Return a recipe by name or .toml or .json file, or a given `Recipe`; refuse others."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str | Path):
@@ -54,7 +54,7 @@ def read_recipe(recipe: object, scale: str | None) -> Recipe | None:
 
 
 def from_file(path: str | PathLike[str]) -> Recipe:
-    """Read a TOML or JSON file that names a recipe to start from and the settings to change.
+    """Return the recipe of a TOML or JSON file: a recipe to start from, and settings to change.
 
     The new recipe has the file's name, unless the file sets another; a catalogue name is refused.
     """

@@ -133,7 +133,7 @@ def scale_by_name(name: str) -> Scale:
 
 
 def scaled(recipe: Recipe, scale: Scale) -> Recipe:
-    """Return a recipe made smaller and renamed "NAME at SCALE"; unchanged at the scale "paper"."""
+    """Return a recipe made smaller, named "NAME at SCALE"; refuse one too small for the scale."""
     require_recipe(recipe)
     fact = f"a scale must be a Scale, not {short_repr(scale)}"
     require(isinstance(scale, Scale), fact, "transduce.recipes.scale_by_name('toy')")

@@ -152,7 +152,7 @@ def write_result(folder: Path, result: RowResult) -> None:
 
 
 def read_result(folder: Path) -> RowResult | None:
-    """Read the measured result from a row's folder; None if the row has not been measured."""
+    """Return the result in a row's folder, None if not measured; FolderError if damaged."""
     file = folder / RESULT
     if not file.exists():
         return None
@@ -198,7 +198,7 @@ def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[Folde
 
 
 def find_result_files(folders: Iterable[Path]) -> list[Path]:
-    """Find every result file within folders, each once even where the folders overlap."""
+    """Find every result file in and below folders, each once; InputError for a missing folder."""
     files: dict[Path, Path] = {}
     for folder in folders:
         require_folder(folder, "name a folder that holds rows")

@@ -82,7 +82,7 @@ def choose_adaptation(
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return an adaptation's recipe, and sentences that explain it; [] if a recipe is `named`.
+    """Return an adaptation's recipe, and sentences that explain it (none if a recipe is `named`).
 
     `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
     fits the text or prepared corpus `train`.

@@ -93,7 +93,7 @@ def write_average(
 def open_or_write_average(
     run: Path, last: int | None = None, output: Path | None = None
 ) -> VerifiedFolder:
-    """Open a run's averaged model in the folder `output`; write the model first if it is missing.
+    """Open a run's averaged model in `output`, or write it; refuse a model of another run.
 
     `output` is by default the folder `model` beside the run. The model is the mean of the run's
     last snapshots. A model of another run or of other snapshots is refused.
@@ -125,7 +125,7 @@ def list_card_scores(progress: Progress) -> list[Score]:
 
 
 def average_weights(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the mean weights of checkpoints, θ = (θ_1 + … + θ_n) / n    (section 6.1)
+    """Return the mean weights θ = (θ_1 + … + θ_n) / n of n > 0 checkpoints    (section 6.1)
 
     The paper averages the last 5 for the base model and the last 20 for the big ones.
 

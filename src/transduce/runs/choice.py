@@ -62,7 +62,7 @@ def choose_texts(data: Data, train: object, dev: object) -> Opened:
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Return the text that an argument (`train` or `dev`) gives as files, corpus name or pairs."""
+    """Return the text of argument `train` or `dev`: files, a corpus or pairs; refuse others."""
     if isinstance(texts, Pairs):
         return require_texts_of_task(argument, texts, data)
     if is_corpus_name(texts):
@@ -213,7 +213,7 @@ def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:
-    """Return the texts, with pairs held out if no development set is named, and a sentence if so.
+    """Return (texts, sentences); without a development set, pairs are held out, as a sentence says.
 
     A text stays whole if it has too few pairs, or if the corpus in `store` was made of all of it.
     """

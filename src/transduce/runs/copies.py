@@ -48,7 +48,7 @@ class RunCopy:
         self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # by size and time of change
 
     def restore(self, run: Path) -> None:
-        """Copy a run's files back into the new folder `run`; do nothing if there is no copy."""
+        """Copy a run's files back into the new folder `run`; do nothing without a copy."""
         if not (listed := self.read_list()):
             return
         folder = temporary_path(run)
@@ -117,7 +117,7 @@ class RunCopy:
         return f"{self.root}/{FILES}/{digest}"
 
     def read_list(self) -> Mapping[str, Any] | None:
-        """Return the run's id, step, and files with size and sha256; None without a copy."""
+        """Return the copied run's id, step and files, or None; FolderError if malformed."""
         path = f"{self.root}/{LIST}"
         with self.refuse_faults():
             self.system.invalidate_cache()

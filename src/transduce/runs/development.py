@@ -140,7 +140,7 @@ def hash_source(source: str) -> int:
 
 
 def clean_text(cleaner: Cleaner, text: Pairs, count: int) -> Iterator[Pair]:
-    """Yield the pairs that cleaning keeps from a text, as `clean_texts` does."""
+    """Yield the pairs that cleaning keeps from a text's first `count` pairs (0: from all)."""
     return chain.from_iterable(clean_texts(cleaner, text, count))
 
 

@@ -192,7 +192,7 @@ def fit_to_minutes(
 def try_size(
     recipe: Recipe, size: ModelSize, corpus: PreparedCorpus, settings: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
-    """Return the recipe in another model size, and the number of its passes over the corpus."""
+    """Return a recipe in another model size, and how many passes over the corpus it makes."""
     tokens: dict[str, Value] = dict.fromkeys(UPDATE_SIZES, size.tokens)
     sized, passes = build_for_corpus(size, corpus, {**tokens, **settings})
     data = with_changes(recipe, tokens).data

@@ -114,7 +114,7 @@ def prepare_corpus(
 
 
 def open_prepared(folder: Path) -> PreparedCorpus:
-    """Open a prepared corpus; verify the checksums of its parts and their recorded inputs."""
+    """Open and verify a prepared corpus; FolderError if it is damaged or unfinished."""
     data, inputs = read_declared_inputs(folder)
     for split in inputs:
         if not (folder / split).exists():  # the declaration is written first
@@ -193,7 +193,7 @@ def describe_other_inputs(
 def declare_inputs(
     folder: Path, data: Data, inputs: Mapping[str, str], texts: Mapping[str, Pairs]
 ) -> Data:
-    """Record the settings and text fingerprints of a corpus folder; return the recorded settings.
+    """Record a corpus folder's settings and text fingerprints; return the recorded settings.
 
     A finished folder with other settings or texts is refused. An unfinished one is emptied, because
     the user has corrected the settings or texts.
@@ -234,7 +234,7 @@ def remove_parts(folder: Path) -> None:
 
 
 def read_declared_inputs(folder: Path) -> tuple[Data, dict[str, str]]:
-    """Read the data settings and text fingerprints that a prepared corpus folder records."""
+    """Return a corpus folder's data settings and text fingerprints; FolderError if unusable."""
     file, hint = folder / INPUTS_FILE, "`transduce prepare` makes one"
     require_folder(folder, hint)
     if not file.exists():

@@ -82,7 +82,7 @@ def parse_links(line: str) -> Links:
 
 
 def parse_link(text: str) -> tuple[int, str, int]:
-    """Return the source index, the kind ("-" or "p") and the target index of a link like 0-2."""
+    """Return (source index, "-" or "p", target index) of a link like 0-2; InputError for others."""
     match = LINK.fullmatch(text)
     if match is None:
         raise InputError(f"{text[:40]!r} is no link", FORM)
@@ -90,7 +90,7 @@ def parse_link(text: str) -> tuple[int, str, int]:
 
 
 def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
-    """Return the counts of `AlignmentResult` for each output line and its gold line."""
+    """Return (|A|, |A ∩ S|, |A ∩ P|, |S|, |P|) for each line pair of `texts` (output, gold)."""
     rows = []
     for output, line in zip(*texts, strict=True):
         links, gold = parse_links(output), parse_gold_links(line)

@@ -238,7 +238,7 @@ def compare_tags(
 
 
 def read_sentences(text: object) -> list[TaggedSentence]:
-    """Return tagged sentences, given as a list or as the path of a two-column file."""
+    """Return tagged sentences, given as a list or a two-column file; refuse other values."""
     if isinstance(text, str | Path):
         return list(read_tagged(read_path("tagged text", text)))
     found: list[Any] = list(text) if isinstance(text, Iterable) else [text]

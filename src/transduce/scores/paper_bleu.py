@@ -55,7 +55,7 @@ BLEU_METRICS = (
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise the output, split compounds in all texts; return texts and signature suffix."""
+    """Return texts with the output tokenised and compounds split, and a signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -71,7 +71,7 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise all texts and split their compounds; return texts and signature suffix."""
+    """Return plain texts tokenised, with compounds split, and a signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -95,7 +95,7 @@ def replace_unicode_punctuation(line: str) -> str:
 
 
 def build_moses_tokenizer() -> Callable[[str], str]:
-    """Build a function that tokenises a German line as Moses' tokenizer.perl of 2017 does."""
+    """Return a tokenizer of German lines as Moses' of 2017; InputError without sacremoses."""
     try:
         from sacremoses import MosesTokenizer  # type: ignore[import-untyped]
     except ImportError:

@@ -57,7 +57,7 @@ class SacreBleuScorer:
         return Result(found.score, str(metric.get_signature()), self.extract_details(found))
 
     def count_lines(self, texts: Texts) -> list[Counts]:
-        """Return the counts of each output line, by a private method of sacreBLEU."""
+        """Return each output line's counts, to be summed, by a private method of sacreBLEU."""
         counts: list[Counts] = self.build()._extract_corpus_statistics(texts[0], texts[1:])  # noqa: SLF001
         return counts
 

@@ -123,7 +123,7 @@ class Scorer(Protocol):
         """Score an output, the first of `texts`, against its references."""
 
     def count_lines(self, texts: Texts) -> Sequence[Counts]:
-        """Return the counts of each line of the output; `score_sums` takes the sums of lines."""
+        """Return each output line's counts; `score_sums` takes their sums over lines."""
 
     def score_sums(self, sums: Iterable[Any]) -> float:
         """Return the score of lines whose counts sum to `sums`."""

@@ -68,7 +68,7 @@ def compute_score(
 
 
 def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Metric:
-    """Return the metric with this name for text in `language`; return a `Metric` unchanged.
+    """Return the metric `name` for text in `language`, or a given `Metric`; InputError if unknown.
 
     Without a language, a Chinese, Japanese or Korean script of the references decides. Raise
     InputError if the name is unknown or its metric is for another language.
@@ -122,14 +122,14 @@ def require_scorable(metrics: Sequence[str], references: Sequence[str], language
 
 
 def describe_slow_metrics(
-    metrics: Sequence[str], references: Sequence[str], language: str, outputs: int = 1
+    metrics: Sequence[str], references: Sequence[str], language: str, output_count: int = 1
 ) -> str:
-    """Return a warning if TER takes over half a minute for `outputs` such outputs, else ""."""
+    """Return a warning if TER on `output_count` outputs may take half a minute or more, else ""."""
     if not {"ter", "ter-any-length"}.intersection(metrics):
         return ""
     code = shorten_language(language) or guess_language([references])
     lengths = (len(line if code in WITHOUT_BLANKS else line.split()) for line in references)
-    minutes = outputs * sum(map(estimate_ter_seconds, lengths)) / 60
+    minutes = output_count * sum(map(estimate_ter_seconds, lengths)) / 60
     if minutes < LONG_MINUTES:
         return ""
     duration = f"{minutes:,.0f} minutes" if minutes >= 1.5 else "a minute"
@@ -246,10 +246,10 @@ def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> It
 def measure_significance(
     difference: float, ours: Sequence[float], theirs: Sequence[float]
 ) -> tuple[float, float, float]:
-    """Return a 95 % interval of two outputs' score difference, and p, from resampled scores.
+    """Return (low, high, p): the 95 % interval of two outputs' score difference, and its p-value.
 
-    Returns (low, high, p); 95 % of the samples' differences lie between low and high. p is the
-    share of samples whose |a - b| exceeds the mean of |a - b| by more than |difference|.
+    95 % of the samples' differences lie between low and high. p is the share of samples whose
+    |a - b| exceeds the mean of |a - b| by more than |difference|.
     """
     import numpy as np
 

@@ -185,7 +185,7 @@ def build_span_metric(scheme: str) -> Metric:
 
 
 def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
-    """Return the numbers of matching, gold and output spans of each line of labels."""
+    """Return the numbers (matching, gold, output spans) of each line of labels."""
     counts = []
     for gold, output in zip(*split_labels(texts), strict=True):
         ours, theirs = find_spans(gold, scheme), find_spans(output, scheme)
@@ -194,7 +194,7 @@ def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
 
 
 def count_tokens(texts: Texts) -> list[tuple[int, int]]:
-    """Return the numbers of correct labels and of all tokens of each line of labels."""
+    """Return the numbers (correct labels, all tokens) of each line of labels."""
     return [
         (count_equal(gold, output), len(gold))
         for gold, output in zip(*split_labels(texts), strict=True)
@@ -249,7 +249,7 @@ def divide(part: float | int, whole: float | int) -> float:
 
 
 def find_spans(labels: Labels, scheme: str) -> list[Span]:
-    """Return (type, first token, last token) of each labelled span of a sentence."""
+    """Return (type, first, last token) of each labelled span; InputError for an unknown scheme."""
     if scheme not in SCHEMES:
         raise InputError(f"unknown scheme {scheme!r}", suggest_names(scheme, SCHEMES))
     return list(SCHEMES[scheme](labels))
@@ -271,7 +271,7 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
 
 
 def find_spans_strictly(labels: Labels) -> Iterator[Span]:
-    """Yield the spans of BIO labels; ignore an I that continues no span."""
+    """Yield the spans of BIO labels; ignore an I that continues none; refuse other prefixes."""
     start, open_type = 0, ""
     for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
         if prefix in "ES":
@@ -302,7 +302,7 @@ SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = {
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Split a label such as B-NP into its prefix (B, I, E, S or O) and its type.
+    """Split a label such as B-NP into prefix (B, I, E, S or O) and type; InputError for others.
 
     A label without a type gets the type "_".
     """

@@ -65,7 +65,7 @@ def search_in_memory(
     search: Search,
     strategy: DecodingStrategy,
 ) -> Iterator[Result]:
-    """Yield (source index, hypotheses) of each source, decoded in batches that fit in memory.
+    """Yield (source index, hypotheses) of each source; halve batches while memory runs out.
 
     When memory runs out, the unfinished sources are decoded anew in batches of half the size.
     """

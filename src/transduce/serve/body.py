@@ -108,7 +108,7 @@ def parse_body(body: bytes) -> Any:  # noqa: ANN401
 
 
 def parse_multipart(body: bytes, request: Request) -> dict[str, list[str]]:
-    """Return the values of each field of a multipart/form-data body; a file counts as text."""
+    """Return each field's values in a multipart/form-data body, files as text, or refuse it."""
     # not Starlette's parser: a part's head takes it quadratic time, and it guesses at encodings
     named = BOUNDARY.search(request.headers.get("content-type", ""))
     if not named:

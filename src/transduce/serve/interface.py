@@ -269,7 +269,7 @@ def check_request(kind: type[Fields], values: Mapping[str, Any]) -> Fields:
 
 
 def check_field(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401 - any declared type
-    """Return a field's value, checked, as its declared type; numbers and flags may be text."""
+    """Return a field's value as its declared type, or refuse it; numbers and flags may be text."""
     rules: dict[str, Any] = {}
     if get_origin(kind) is Union:  # of a text and a list of texts
         kind = get_args(kind)[isinstance(value, list)]
@@ -317,7 +317,7 @@ def check_number(name: str, value: object, rules: Mapping[str, Any]) -> int:
 
 
 def check_flag(name: str, value: object, _rules: Mapping[str, Any]) -> bool:
-    """Return `value` as a bool, which may be written as text; empty text is False."""
+    """Return `value` as a bool; text may be true, 1, false, 0 or empty (False); refuse others."""
     known = {"true": True, "1": True, "false": False, "0": False, "": False}
     value = known.get(value, value) if isinstance(value, str) else value
     if not isinstance(value, bool):

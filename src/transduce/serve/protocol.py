@@ -99,7 +99,7 @@ class DeadlineProtocol(H11Protocol):
             self.transport.close()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Return whether to answer a client that has closed its sending side: after whole requests.
+        """Return True if a client that closed its sending side has sent a whole request to answer.
 
         An interim answer, which clients of HTTP/1.1 expect, makes the system tell whether it left.
         """

@@ -64,7 +64,7 @@ async def translate_texts(
 async def translate_items(
     service: Service, items: Sequence[OpenNmtItem], receive: Receive
 ) -> list[list[OpenNmtOutput]]:
-    """Translate the items of a request; return the answer in the shape of OpenNMT's server."""
+    """Translate items, all with one model's id; return the answer in OpenNMT's shape."""
     number, *others = {one.id for one in items}
     models = list(service.models.values())
     if others:

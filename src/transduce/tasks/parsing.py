@@ -127,7 +127,7 @@ class Parsing(Task):
 
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this parser for its model card."""
-        languages = data.languages[:-1]  # the last one is "trees"
+        languages = data.languages[:-1]  # without the target language, "trees"
         named = languages[0] if languages else "language not named"
         return ModelDescription(
             pipeline_tag="token-classification",

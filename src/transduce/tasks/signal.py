@@ -53,7 +53,7 @@ class SignalTask(Task):
         return Signal("picture", row, samples.ljust(size, b"\0")[:size]).to_line()
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
-        """Return a phrase on what `decode` repairs in a picture; "" if nothing, or for text."""
+        """Return what `decode` repairs in a picture; "" if nothing, or if the output is text."""
         row = self.rows[1]
         is_whole = not row or (ids and len(ids) % row == 0 and all(map(is_sample, ids)))
         return "" if is_whole else f"{len(ids):,} symbols for rows of {row}, repaired"

@@ -153,7 +153,7 @@ OF_LABELS = "--tags reads tokens with labels, whose sentences end with a blank l
 def read_pairs_tsv(
     path: Path | str, columns: tuple[int, int] | None = None, other_ways: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield (source, target) of each line of a tab-separated file; `columns` count from 1.
+    """Yield (source, target) of each line of tab-separated `columns`, which count from 1.
 
     By default, a line has these two columns only. `other_ways` is appended to the hint of an error.
     It names other ways to give pairs.
@@ -251,7 +251,7 @@ class ZstdStream(io.RawIOBase):
 
 
 def unpack_frames(packed: io.BufferedIOBase) -> Iterator[bytes]:
-    """Yield the unpacked bytes of all frames of a Zstandard file, in chunks."""
+    """Yield the unpacked bytes of a Zstandard file's frames, in chunks; EOFError if damaged."""
     import zstandard
 
     frame, rest = None, b""
@@ -294,7 +294,7 @@ def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
 
 
 def decode_line(raw: bytes, name: str, number: int) -> str:
-    """Return a line of UTF-8 bytes as a string, without its line end.
+    """Return line `number` of a file as a string without its end; InputError unless UTF-8 text.
 
     Raises InputError for a line that is too long, is not UTF-8, or has a NUL character.
     """

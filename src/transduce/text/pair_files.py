@@ -124,7 +124,7 @@ def read_column_numbers(columns: Columns, path: Path) -> tuple[int, int]:
 
 
 def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield a CSV file's (source, target) cells, row by row, without a first row of names."""
+    """Yield a CSV file's (source, target) cells, without a row of names; refuse other files."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
         head = file.peek(PART)
@@ -167,7 +167,7 @@ def take_pair(row: Sequence[str], places: tuple[int, int], name: str, line: int)
 def find_columns(
     row: Sequence[str], columns: Columns | None, name: str
 ) -> tuple[tuple[int, int], bool]:
-    """Return the indices of the source and target columns, and whether `row` holds column names."""
+    """Return ((source, target) column indices, whether `row` has names); InputError if unclear."""
     names = [cell.strip().lower() for cell in row]
     if columns is None:
         columns = (1, 2) if len(row) == 2 else ("source", "target")

@@ -83,13 +83,15 @@ def find_sentences(
         line_end = None
     code = read_primary_code(language)
     if code in OUR_LANGUAGES or find_spec("sentencex") is None:
-        yield from find_sentences_in(text, (0, len(text)), word, line_end, unescape, splits=True)
+        yield from find_sentences_in(
+            text, (0, len(text)), word, line_end, unescape, by_punctuation=True
+        )
         return
     from sentencex import segment
 
     ends = [0, *accumulate(map(len, segment(code, text)))]
     for span in pairwise(ends):
-        yield from find_sentences_in(text, span, word, line_end, unescape, splits=False)
+        yield from find_sentences_in(text, span, word, line_end, unescape, by_punctuation=False)
 
 
 def find_sentences_in(
@@ -99,16 +101,16 @@ def find_sentences_in(
     line_end: re.Pattern[str] | None,
     unescape: Callable[[str], str],
     *,
-    splits: bool,
+    by_punctuation: bool,
 ) -> Iterator[tuple[int, int]]:
-    """As `find_sentences`, but within one span; unless `splits`, only line ends divide the span."""
+    """Yield (start, end) of sentences in a span; only line ends end one if not `by_punctuation`."""
     start, end, before, has_letter = span[0], span[0], "", False
     for match in word.finditer(text, *span):
         here = INVISIBLE.sub("", unescape(match.group())).strip()
         if not here:
             continue
         line_ends = line_end is not None and line_end.search(text, end, match.start())
-        if line_ends or (splits and can_end_sentence(before) and can_start_sentence(here)):
+        if line_ends or (by_punctuation and can_end_sentence(before) and can_start_sentence(here)):
             if has_letter:
                 yield start, end
             before, has_letter = "", False

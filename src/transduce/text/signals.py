@@ -132,7 +132,7 @@ def read_png(data: bytes) -> tuple[int, bytes]:
 
 
 def undo_filter(kind: int, line: "np.ndarray", above: "np.ndarray") -> "np.ndarray":
-    """Return the pixels of a filtered line of a PNG, given the pixels of the line above."""
+    """Return the pixels of a PNG's line, given its filter (0 to 4), bytes and the line above."""
     if kind == 0:
         return line
     if kind == 1:  # the pixel to the left was subtracted
@@ -167,7 +167,7 @@ def write_png(pixels: UInt8[np.ndarray, "h w"]) -> bytes:
 
 
 def read_pgm(data: bytes) -> tuple[int, bytes]:
-    """Return the width and the pixels of a PGM file, scaled so that white is 255."""
+    """Return a PGM's (width, pixels), scaled so that white is 255; ValueError if malformed."""
     stream, fields = io.BytesIO(data[2:]), list[bytes]()
     while len(fields) < 3 and (line := stream.readline()):
         fields += line.partition(b"#")[0].split()
@@ -200,7 +200,7 @@ def require_pixel_count(width: int, height: int) -> None:
 
 
 def read_wav(data: bytes) -> tuple[int, bytes]:
-    """Return the sample rate of a one-channel WAV file, and its samples in 8-bit μ-law.
+    """Return a one-channel WAV's (sample rate, samples in 8-bit μ-law); ValueError if malformed.
 
     A sample x in [-1, 1] is sign(x) · ln(1 + 255 |x|) / ln 256, in steps of 1/128; silence is 128.
     """

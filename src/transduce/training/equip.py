@@ -1,6 +1,6 @@
 """Models, optimisers and batches equipped with what trains fastest on this machine
 
-Without the package `transduce.fast` all of it is that of `transduce.paper`.
+Without the package `transduce.fast`, the plain forms of `transduce.paper` are used.
 """
 
 from collections.abc import Callable

@@ -227,9 +227,10 @@ class CheckpointManager:
         return self.job.validate is not None and due and progress.validated_step != step
 
     def snapshot_if_due(self, progress: Progress) -> None:
-        """Write a snapshot if the step is the last, or a multiple of `training.snapshot_every`.
+        """Write a snapshot if one is due at this step and no validation is still due at it.
 
-        A snapshot stores the last validation, so it waits while a validation is due at this step.
+        One is due at the last step and at multiples of `training.snapshot_every`; it stores the
+        last validation, and so waits for it.
         """
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))

@@ -170,7 +170,7 @@ def read_word_level(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
 
 
 def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
-    """Learn a word-level vocabulary of at most `size` symbols from lines of tokenised text.
+    """Learn a word-level vocabulary of at most `size` symbols from tokenised lines, 1 or more.
 
     Words that occur once are never symbols, so that classes have examples. Of equally frequent
     words the first by alphabet are taken, so that equal counts give equal files.
@@ -233,7 +233,7 @@ KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = MappingProxyT
 
 
 def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401
-    """Build the vocabulary of a parsed tokenizer.json by the type in its "model" entry."""
+    """Build the vocabulary of a parsed tokenizer.json by its model's type; refuse others."""
     model = found["model"]
     match model["type"]:
         case "BPE":

@@ -57,7 +57,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
 
 
 def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
-    """Build the closed-list vocabulary of all different symbols in lines, sorted by name."""
+    """Build the closed list of all symbols in lines, sorted; InputError for none or a bad one."""
     found = sorted({symbol for line in lines for symbol in line})
     if not found:
         raise InputError("there are no labels to learn", "is the file empty?")

@@ -213,7 +213,7 @@ def to_message(value: int | bytes) -> bytes:
 
 
 def read_piece(data: bytes) -> Piece | None:
-    """Return a piece and its score, or None for an unknown, control or unused piece."""
+    """Return (piece, score), or None if unknown, control or unused; ValueError for other types."""
     fields = dict(read_fields(data))
     kind = fields.get(3, NORMAL)
     if kind in (UNKNOWN_TYPE, CONTROL, UNUSED):
@@ -225,7 +225,7 @@ def read_piece(data: bytes) -> Piece | None:
 
 
 def read_fields(data: bytes) -> Iterator[Field]:
-    """Yield (field number, value) for each field of a protocol buffer message."""
+    """Yield (field number, value) of a protocol buffer message; ValueError if malformed."""
     at = 0
     while at < len(data):
         key, at = read_varint(data, at)
@@ -246,7 +246,7 @@ def read_fields(data: bytes) -> Iterator[Field]:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the variable-length integer at an offset, and the offset after it."""
+    """Return (variable-length integer, offset after it); raise ValueError if over 64 bits."""
     value = shift = 0
     while True:
         byte = data[at]

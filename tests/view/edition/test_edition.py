@@ -9,7 +9,7 @@ import pytest
 import transduce
 from transduce.errors import FolderError, InputError
 from transduce.view.edition import chapters
-from transduce.view.edition.typeset import EQUATIONS, set_equation
+from transduce.view.edition.typeset import EQUATIONS, render_equation
 
 HERE = "document.getElementById('here').textContent"
 SOURCES = {name: chapters.PACKAGE / "paper" / f"{name}.py" for name in chapters.CHAPTERS}
@@ -71,7 +71,7 @@ def test_equations_are_those_of_the_docstrings():
     text = "".join(path.read_text("utf-8") for path in SOURCES.values())
     assert [one for one in EQUATIONS if one not in text] == []
     root = "<msqrt><msub><mi>d</mi><mrow><mi>k</mi></mrow></msub></msqrt>"
-    assert f"</msup></mrow><mrow>{root}</mrow></mfrac>" in set_equation("Q Kᵀ / √d_k")
+    assert f"</msup></mrow><mrow>{root}</mrow></mfrac>" in render_equation("Q Kᵀ / √d_k")
 
 
 def test_an_unknown_language_is_refused():

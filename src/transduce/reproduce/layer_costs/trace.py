@@ -78,7 +78,7 @@ def measure_peak_bytes(run: Callable[[], object]) -> int:
 
 @final
 class OperationRecorder(TorchDispatchMode):
-    """A torch mode that records each tensor's longest chain of operations, and memory.
+    """A torch mode that records operation-chain lengths (`depth`) and peak bytes (`peak`).
 
     `depth` has the length of the chain that leads to a tensor, by the tensor's address; `peak` is
     the most bytes of new tensors alive at once.

@@ -110,7 +110,7 @@ class PaperClaim:
 
 
 def calculate(_seed: int, _runs: Mapping[str, Path]) -> dict[str, float]:
-    """Calculate training costs and gains from what Table 2 and section 5.2 print."""
+    """Return training costs and gains by name, from what Table 2 and section 5.2 print."""
     ours = {row.row: row for row in TABLE_2 if row.row}
     others = [row for row in TABLE_2 if not row.row]
     german = max(float(row.bleu["en-de"]) for row in others if "en-de" in row.bleu)

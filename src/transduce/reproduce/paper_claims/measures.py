@@ -67,7 +67,7 @@ def compare_compatibilities(seed: int, _runs: Runs) -> dict[str, float]:
 
 
 def measure_products(seed: int, _runs: Runs) -> dict[str, float]:
-    """Measure the variance of q · k for standard normal q and k, and the softmax's derivatives.
+    """Return the variances of q · k for standard normal q and k, and the softmax's derivatives.
 
     The derivatives are the Frobenius norm of the Jacobian of a softmax over 64 keys, on average
     over queries, with and without the division by √d_k.

@@ -38,7 +38,7 @@ Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: a fi
 def measure_claims(
     output: Path, names: Sequence[str], seeds: Sequence[int], callbacks: TableCallbacks
 ) -> Report:
-    """Measure the named claims, or all if `names` is empty, as `claims` does; return the report."""
+    """Measure the named claims (all if `names` is empty) in folder `output`; return the report."""
     for name in names:
         if name not in CLAIMS:
             raise InputError(f"there is no claim {name!r}", suggest_names(name, CLAIMS))

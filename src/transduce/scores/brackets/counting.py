@@ -399,9 +399,9 @@ def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int
 def count_brackets(
     texts: Texts, *, parameters: BracketParameters, gold_tags: bool
 ) -> list[tuple[int, int, int, int, int]]:
-    """Return each output tree's counts of matching, gold and output constituents, and two flags.
+    """Return (matching, gold, output constituents, failed, skipped) for each output tree.
 
-    The flags are 1 if the tree failed or was skipped; then its output constituents count as 0.
+    The last two are 0 or 1; a failed or skipped tree has 0 matching and output constituents.
     """
     if len(texts) != 2:
         raise InputError("brackets are scored against one reference", "name one gold file")

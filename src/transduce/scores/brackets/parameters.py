@@ -67,7 +67,7 @@ def is_pair(one: str, other: str, pairs: tuple[tuple[str, str], ...]) -> bool:
 
 
 def find_parameters(name: str) -> BracketParameters:
-    """Return EVALB parameters by name (COLLINS, new or unlabelled) or from a .prm file."""
+    """Return EVALB parameters by name (COLLINS, new, unlabelled) or .prm file; refuse others."""
     if name in PARAMETERS:
         return PARAMETERS[name]
     if name.endswith(".prm") or Path(name).is_file():
@@ -92,10 +92,7 @@ def read_parameters(path: Path | str) -> BracketParameters:
 
 
 def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
-    """Add the value of a parameter file's keyword to `found`, the fields of `BracketParameters`.
-
-    Raises ValueError if the keyword is unknown or the value is invalid.
-    """
+    """Add a keyword's value to `found`, fields of `BracketParameters`; ValueError if unusable."""
     if not value:
         raise ValueError(f"{keyword} has no value")
     if keyword in LIST_KEYS:
@@ -113,7 +110,7 @@ def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
 
 
 def read_number(keyword: str, value: str) -> int | bool:
-    """Return a keyword's value as an int, or as a bool if the keyword is LABELED."""
+    """Return a keyword's value as an int, a bool for LABELED; ValueError if it is no number."""
     if not value.isdecimal() or len(value) > MAX_DIGITS:
         raise ValueError(f"{keyword} takes a number, not {short_repr(value)}")
     return int(value) != 0 if keyword == "LABELED" else int(value)

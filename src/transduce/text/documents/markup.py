@@ -146,7 +146,7 @@ def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[
 def trim_span(
     span: tuple[int, int], positions: Sequence[int], partners: Mapping[int, int]
 ) -> tuple[tuple[int, int], range]:
-    """Strip lone tags and enclosing pairs from a span's ends; return it and the range of tags left.
+    """Strip lone tags and enclosing pairs from a span's ends; return (span, range of tags left).
 
     A tag stays if its partner is inside. `positions` are the positions of all markup in the span,
     in order; `partners` maps the index of each paired tag to the index of its partner.

@@ -55,7 +55,7 @@ class Event:
 
 
 def read_events(document: str, file: str) -> list[Event]:
-    """Return the events of an XML document; joined in order, their `raw` texts are the document."""
+    """Return an XML document's events, whose `raw` texts join to it; InputError if malformed."""
     reader = Reader(file)
     data = document.encode("utf-8")
     try:

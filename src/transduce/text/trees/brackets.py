@@ -145,7 +145,7 @@ class TreeParser:
         raise InputError(fact, hint, file=self.file, line=first.line, column=first.column)
 
     def _add_leaf(self, tag: str, word: str) -> None:
-        """Add a leaf (TAG WORD) to the innermost open bracket."""
+        """Add a leaf (TAG WORD) to the innermost open bracket; InputError if none is open."""
         if not self.brackets:
             raise self._error("this leaf is in no constituent", f"write (TOP ({tag} {word}))")
         self._require_constituent()
@@ -178,7 +178,7 @@ class TreeParser:
         self.ends.append(-1)
 
     def _read_text(self, text: str) -> None:
-        """Store a text as the label of the innermost bracket, or as its word if it has a label."""
+        """Store a text as the innermost bracket's label, or else its word; refuse it elsewhere."""
         if not self.brackets:
             raise self._error(f"text outside of brackets: {text[:60]}", "is this a file of trees?")
         bracket = self.brackets[-1]
@@ -194,7 +194,7 @@ class TreeParser:
             )
 
     def _close(self) -> None:
-        """Close the innermost bracket: add a leaf, or close a constituent."""
+        """Close the innermost bracket, as a leaf or a constituent; refuse an empty one."""
         if not self.brackets:
             raise self._error("a ) that closes no bracket", "remove it, or add the missing (")
         bracket = self.brackets.pop()

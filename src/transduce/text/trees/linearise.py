@@ -67,10 +67,7 @@ def linearise(tree: Tree, form: Form) -> list[str]:
 
 
 def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Symbol:
-    """Return a symbol's kind and label; the form t2t also needs all constituent labels.
-
-    Raises InputError if the form has no symbol of this name.
-    """
+    """Return a symbol's kind and label (in form t2t by all `labels`); InputError if unknown."""
     if form == "t2t":
         if symbol.startswith("/") and len(symbol) > 1:
             return Symbol(SymbolKind.CLOSE, symbol[1:])
@@ -85,7 +82,7 @@ def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Sy
 
 
 def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
-    """Return the kind and label of each symbol; `symbols` are all that a parser can write.
+    """Return the kind and label of all symbols a parser can write; InputError if unfit together.
 
     Raises InputError if a label lacks its opening or its closing symbol, or if a symbol is listed
     twice. In t2t, a tag that equals a label would be listed twice.
@@ -154,7 +151,7 @@ def repair_symbols(
     labels: Collection[str] | None = None,
     root: str = "S",
 ) -> tuple[Tree, Repair]:
-    """Build a tree over all words from any list of symbols; return it and the changes it needed.
+    """Build a tree over all words (1 or more) from any symbols; return it and the changes needed.
 
     In the forms tags and t2t the symbols hold the part-of-speech tags. Otherwise, and for a word
     without a symbol, the tags come from `tags`, or are XX. Only the form t2t needs `labels`, the

@@ -96,7 +96,7 @@ class Tree:
 
 
 def flat_tree(words: Sequence[str], tags: Sequence[str], label: str = "S") -> Tree:
-    """Return the tree whose only constituent, with the given label, spans all words."""
+    """Return the tree whose only constituent, with this label, spans all words (1 or more)."""
     if not words:
         raise InputError("a tree needs at least one word")
     require_one_per_word("tags", tags, words)
@@ -104,7 +104,7 @@ def flat_tree(words: Sequence[str], tags: Sequence[str], label: str = "S") -> Tr
 
 
 def require_one_per_word(name: str, values: Sequence[str], words: Sequence[str]) -> None:
-    """Raise InputError unless there are as many values as words; it calls the values `name`."""
+    """Raise InputError unless there are as many values, called `name` in the error, as words."""
     if len(values) != len(words):
         raise InputError(f"{len(values)} {name} for a tree of {len(words)} words")
 

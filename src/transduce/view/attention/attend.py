@@ -140,7 +140,7 @@ def attend(
 def record_attention(
     translator: Translator, source: str, target: str | None = None, most: int = PICTURE_BYTES
 ) -> AttentionView:
-    """Return all attention weights for a source text and an output, from one forward pass.
+    """Return one model's attention weights for a source and an output; refuse an ensemble.
 
     Raises InputError before the pass if the weights may need more than `most` bytes. The output is
     `target`, or else the translator's own, with the beam at each step of the
@@ -293,7 +293,7 @@ def rank_next_pieces(
 def describe_beams(
     beams: Sequence[Beam], output: Sequence[int], vocabulary: Vocabulary
 ) -> Iterator[tuple[BeamHypothesis, ...]]:
-    """Yield the hypotheses that each step starts from, with their parents' indices."""
+    """Yield the beam before each step; mark the hypotheses that are prefixes of `output`."""
     for length, (before, beam) in enumerate(pairwise([(), *beams])):
         parents = {one.ids: index for index, one in enumerate(before)}
         chosen = tuple(output[:length])

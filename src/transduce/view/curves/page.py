@@ -103,7 +103,7 @@ def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray
 
 
 def summarise_blocks(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
-    """Return each block's mean, low and high; the means go on with the values after the blocks.
+    """Return each block's mean, low and high, and the later values as further means.
 
     NaN does not count; a block of NaN only is NaN.
     """
@@ -181,7 +181,7 @@ def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
 
 
 def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
-    """Compress C numbers as float32, or (return True) as differences of their bits if shorter.
+    """Compress C numbers as float32 (return False) or, if shorter, as differences of bits (True).
 
     The differences of the 32-bit patterns are to be added up modulo 2^32.
     """

@@ -29,7 +29,7 @@ from transduce.view.edition.chapters import (
     read_paper,
 )
 from transduce.view.edition.tracer import PAIRS, SIZES, Tracer, run_tiny_model
-from transduce.view.edition.typeset import set_code, set_line, set_prose
+from transduce.view.edition.typeset import render_code, render_line, render_prose
 from transduce.view.page.document import build_page, list_parts, read_texts, texts_block
 
 PARTS = list_parts("edition", ["edition"])
@@ -64,25 +64,25 @@ def build_edition(folder: Path, language: str = "") -> str:
     sections, chapters = read_paper(read_facts())
     tracer, outputs = run_tiny_model(chapters)
     book = Book(chapters, tracer, folder)
-    entries, text = map(book.set_entry, sections), map(book.set_section, sections)
-    main = set_tiny_model(outputs) + "".join(text)
+    entries, text = map(book.render_entry, sections), map(book.render_section, sections)
+    main = render_tiny_model(outputs) + "".join(text)
     body = f"<nav><ol>{''.join(entries)}</ol></nav><main>{main}</main>"
     texts = {code: one for code, one in read_texts("edition").items() if language in ("", code)}
     return build_page(TITLE, PARTS, [texts_block(texts, language)], language, body=body)
 
 
-def set_tiny_model(outputs: Sequence[str]) -> str:
+def render_tiny_model(outputs: Sequence[str]) -> str:
     """Return as HTML the tiny model's sizes, and the sentences that it translates."""
     sizes = ("layers", "d_model", "d_ff", "heads", "d_k", "d_v")
-    cells = "".join(f"<li>{set_line(name)} = {getattr(SIZES, name)}</li>" for name in sizes)
+    cells = "".join(f"<li>{render_line(name)} = {getattr(SIZES, name)}</li>" for name in sizes)
     rows = "".join(f"<li>{a} <b>{b}</b></li>" for (a, _), b in zip(PAIRS, outputs, strict=True))
     return f'<section id="tiny"><ul>{cells}</ul><ul>{rows}</ul></section>'
 
 
-def set_test(test: Test, code: Sequence[str], folder: Path) -> str:
+def render_test(test: Test, code: Sequence[str], folder: Path) -> str:
     """Return a test as HTML: a sentence that unfolds the code of the test and a link to it."""
     words = test.name.removeprefix("test_").replace("_", " ")
-    sentence = f"<b>✓</b> {set_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"
+    sentence = f"<b>✓</b> {render_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"
     if not test.code:
         return f"<p>{sentence} <code>{test.file}</code></p>"
     path = Path(os.path.relpath(CHECKOUT / test.file, folder)).as_posix()
@@ -103,11 +103,11 @@ class Book:
             if "." not in name
         }
         self.code = {
-            name: set_code("\n".join(one.lines), self.links) for name, one in chapters.items()
+            name: render_code("\n".join(one.lines), self.links) for name, one in chapters.items()
         }
         self.tracer, self.folder = tracer, folder
 
-    def set_entry(self, section: Section) -> str:
+    def render_entry(self, section: Section) -> str:
         """Return a section's line of the table of contents as HTML, with its definitions below."""
         names = (one.name for one in section.passages if one.name)
         inner = "".join(
@@ -119,7 +119,7 @@ class Book:
         below = f"<ol>{inner}</ol>" if inner else ""
         return f'<li><a href="#{section.identifier}">{title}</a>{below}</li>'
 
-    def set_section(self, section: Section) -> str:
+    def render_section(self, section: Section) -> str:
         """Return a section as HTML: its heading, its drawing if it has one, and its passages."""
         title = f"<span>{section.number}</span> {html.escape(section.title)}"
         level = "h2" if section.is_opening else "h3"
@@ -129,22 +129,24 @@ class Book:
             content = base64.b64encode(draw().encode()).decode()
             image = f'<img alt="{about}" loading="lazy" src="data:image/svg+xml;base64,{content}">'
             heading += f"<figure>{image}</figure>"
-        rows = "".join(self.set_passage(section.chapter, one) for one in section.passages)
+        rows = "".join(self.render_passage(section.chapter, one) for one in section.passages)
         return f'<section id="{section.identifier}">{heading}{rows}</section>'
 
-    def set_passage(self, chapter: str, passage: Passage) -> str:
+    def render_passage(self, chapter: str, passage: Passage) -> str:
         """Return a row as HTML: prose at the left, code and its tests at the right."""
         named = f' id="{chapter}.{passage.name}"' if passage.name else ""
         title = f"<h4>{passage.name}</h4>" if passage.name else ""
-        code = "".join(self.set_statements(chapter, passage.lines))
-        facts = "".join(map(self.set_fact, passage.facts))
+        code = "".join(self.render_statements(chapter, passage.lines))
+        facts = "".join(map(self.render_fact, passage.facts))
         held = f'<div class="tests">{facts}</div>' if facts else ""
         if "import" in self.code[chapter][min(passage.lines, default=0)]:
             code = f"<details><summary><span>import …</span></summary>{code}</details>"
         right = f'<div><div class="code">{code}</div>{held}</div>' if code else ""
-        return f'<div class="row"{named}><div>{title}{set_prose(passage.prose)}</div>{right}</div>'
+        return (
+            f'<div class="row"{named}><div>{title}{render_prose(passage.prose)}</div>{right}</div>'
+        )
 
-    def set_statements(self, chapter: str, numbers: Sequence[int]) -> Iterator[str]:
+    def render_statements(self, chapter: str, numbers: Sequence[int]) -> Iterator[str]:
         """Yield the HTML of the statements in these lines; a statement unfolds its values."""
         statements, found = self.tracer.statements[chapter], self.tracer.values[chapter]
         code = self.code[chapter]
@@ -164,7 +166,9 @@ class Book:
             plain = LINK.sub(r"<b data-to=\1>\2</b>", text)  # a summary can hold no link
             yield f"<details><summary>{plain}</summary><dl>{rows}</dl></details>"
 
-    def set_fact(self, fact: Fact) -> str:
-        """Return a fact of the paper as HTML, followed by its tests."""
-        tests = (set_test(one, set_code(one.code, self.links), self.folder) for one in fact.tests)
-        return f"<p>{set_line(fact.text)}</p>{''.join(tests)}"
+    def render_fact(self, fact: Fact) -> str:
+        """Return a fact from the paper as HTML, followed by the tests that check it."""
+        tests = (
+            render_test(one, render_code(one.code, self.links), self.folder) for one in fact.tests
+        )
+        return f"<p>{render_line(fact.text)}</p>{''.join(tests)}"

@@ -48,27 +48,27 @@ SIGNS = frozenset("+-=←,<≤")
 SPACE = '<mspace width="0.2em"></mspace>'
 
 
-def set_equation(text: str, *, is_block: bool = False) -> str:
+def render_equation(text: str, *, is_block: bool = False) -> str:
     """Return an equation as a MathML element, in a line of its own if `is_block`."""
     tokens = [(bool(space), token) for space, token in TOKEN.findall(text)]
     display = ' display="block"' if is_block else ""
     label = html.escape(text, quote=True)
-    return f'<math{display} aria-label="{label}"><mrow>{set_sum(tokens)}</mrow></math>'
+    return f'<math{display} aria-label="{label}"><mrow>{render_sum(tokens)}</mrow></math>'
 
 
-def set_sum(tokens: list[tuple[bool, str]]) -> str:
-    """Return a sum up to a closing parenthesis as MathML; remove its tokens from the list."""
+def render_sum(tokens: list[tuple[bool, str]]) -> str:
+    """Return a sum up to ")" as MathML; remove its (follows space, token) pairs from the list."""
     found = list[str]()
     while tokens and tokens[0][1] != ")":
         if tokens[0][1] in SIGNS:
-            found.append(set_symbol(tokens.pop(0)[1]))
+            found.append(render_symbol(tokens.pop(0)[1]))
         else:
-            found.append(set_product(tokens))
+            found.append(render_product(tokens))
     return "".join(found)
 
 
-def set_product(tokens: list[tuple[bool, str]]) -> str:
-    """Return a product or fraction as MathML; remove its tokens from the list."""
+def render_product(tokens: list[tuple[bool, str]]) -> str:
+    """Return a product or fraction as MathML; remove its pairs, as `render_sum` does."""
     factors = list[str]()
     while tokens and tokens[0][1] not in SIGNS | {")"}:
         spaced, token = tokens[0]
@@ -76,48 +76,50 @@ def set_product(tokens: list[tuple[bool, str]]) -> str:
             tokens.pop(0)
             above = strip_parentheses(factors.pop()) if len(factors) == 1 else "".join(factors)
             factors = [
-                f"<mfrac><mrow>{above}</mrow><mrow>{strip_parentheses(set_factor(tokens))}</mrow></mfrac>"
+                f"<mfrac><mrow>{above}</mrow><mrow>{strip_parentheses(render_factor(tokens))}</mrow></mfrac>"
             ]
         elif token in "/·":
             tokens.pop(0)
             factors.append(f"<mo>{token}</mo>")
         else:
             is_apart = bool(factors) and spaced and not factors[-1].startswith("<mo>")
-            factors.append((SPACE if is_apart else "") + set_factor(tokens))
+            factors.append((SPACE if is_apart else "") + render_factor(tokens))
     return "".join(factors)
 
 
-def set_factor(tokens: list[tuple[bool, str]]) -> str:
-    """Return a root, parenthesis, number or letter as MathML; remove its tokens from the list."""
+def render_factor(tokens: list[tuple[bool, str]]) -> str:
+    """Return a root, parenthesis, number or letter as MathML; remove its pairs from the list."""
     token = tokens.pop(0)[1]
     if token == "√":
-        return f"<msqrt>{strip_parentheses(set_factor(tokens))}</msqrt>"
+        return f"<msqrt>{strip_parentheses(render_factor(tokens))}</msqrt>"
     if token == "(":
-        inner = set_sum(tokens)
+        inner = render_sum(tokens)
         tokens.pop(0)
         size = "" if "<mfrac" in inner or "<msqrt" in inner else ' stretchy="false"'
         found = f"<mrow><mo{size}>(</mo>{inner}<mo{size}>)</mo></mrow>"
     else:
-        found = set_symbol(token)
+        found = render_symbol(token)
     below = above = ""
     while tokens and not tokens[0][0] and (mark := tokens[0][1]) in "_^²ᵀ0123456789":
         tokens.pop(0)
         if mark == "_" or mark.isdecimal():
-            below = set_symbol(mark if mark.isdecimal() else tokens.pop(0)[1])
+            below = render_symbol(mark if mark.isdecimal() else tokens.pop(0)[1])
         elif mark == "^":
-            sign = set_symbol(tokens.pop(0)[1]) if tokens[0][1] == "-" else ""
+            sign = render_symbol(tokens.pop(0)[1]) if tokens[0][1] == "-" else ""
             is_open = tokens[0][1] == "("
             above = sign + (
-                strip_parentheses(set_factor(tokens)) if is_open else set_symbol(tokens.pop(0)[1])
+                strip_parentheses(render_factor(tokens))
+                if is_open
+                else render_symbol(tokens.pop(0)[1])
             )
         else:
-            above = set_symbol({"²": "2", "ᵀ": "T"}[mark])
+            above = render_symbol({"²": "2", "ᵀ": "T"}[mark])
     for kind, script in (("msub", below), ("msup", above)):
         found = f"<{kind}>{found}<mrow>{script}</mrow></{kind}>" if script else found
     return found
 
 
-def set_symbol(token: str) -> str:
+def render_symbol(token: str) -> str:
     """Return a number, letter, word or sign as a MathML element."""
     kind = "mn" if token[0].isdigit() else "mi" if token[0].isalpha() else "mo"
     return f"<{kind}>{html.escape({'-': '−', '..': '…'}.get(token, token))}</{kind}>"
@@ -129,42 +131,43 @@ def strip_parentheses(row: str) -> str:
     return inner[1] if inner else row
 
 
-def set_prose(text: str) -> str:
+def render_prose(text: str) -> str:
     """Return the paragraphs, lists and equations of a docstring or comment as HTML."""
-    return "".join(map(set_paragraph, re.split(r"\n\s*\n", text.strip())))
+    return "".join(map(render_paragraph, re.split(r"\n\s*\n", text.strip())))
 
 
-def set_paragraph(text: str) -> str:
+def render_paragraph(text: str) -> str:
     """Return a paragraph or list as HTML; equation lines stand apart, with notes at the right."""
     is_legend = " · " in text.split("\n")[0] and not text.endswith((".", ")"))
     if is_legend or text.startswith("- "):
         items = re.split(" · |\n" if is_legend else r"\n?- ", text)
-        return f"<ul>{''.join(f'<li>{set_line(item)}</li>' for item in items if item)}</ul>"
+        return f"<ul>{''.join(f'<li>{render_line(item)}</li>' for item in items if item)}</ul>"
     found, rest = list[str](), list[str]()
     for line in text.split("\n"):
         content, note = match.groups() if (match := NOTE.fullmatch(line)) else (line, "")
         noted = f'<span class="note">{html.escape(note.strip("()"))}</span>' if note else ""
         if content.strip() in EQUATIONS:
-            found.append(
-                f'<div class="equation">{set_equation(content.strip(), is_block=True)}{noted}</div>'
-            )
+            equation = render_equation(content.strip(), is_block=True)
+            found.append(f'<div class="equation">{equation}{noted}</div>')
         else:
-            rest.append(set_line(content) + (" " + noted))
+            rest.append(render_line(content) + (" " + noted))
     return "".join(found) + (f"<p>{' '.join(rest)}</p>" if rest else "")
 
 
-def set_line(text: str) -> str:
+def render_line(text: str) -> str:
     """Return a line as HTML: backticks as code, equations and letters with an index as MathML."""
     found, end = list[str](), 0
     for match in MARKED.finditer(text):
         found.append(html.escape(text[end : match.start()]))
         code = match["code"]
-        found.append(f"<code>{html.escape(code)}</code>" if code else set_equation(match["math"]))
+        found.append(
+            f"<code>{html.escape(code)}</code>" if code else render_equation(match["math"])
+        )
         end = match.end()
     return "".join([*found, html.escape(text[end:])])
 
 
-def set_code(text: str, links: Mapping[str, str]) -> list[str]:
+def render_code(text: str, links: Mapping[str, str]) -> list[str]:
     """Return each line of Python as HTML: tokens get CSS classes, names in `links` become links."""
     lines = text.split("\n")
     found, ends, before = [""] * len(lines), [0] * len(lines), ""

@@ -307,7 +307,7 @@ class AligningHeads:
 def choose_aligning_heads(
     translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
 ) -> tuple[AligningHeads, str, float]:
-    """Return the heads that align with most source pieces, the most reordered text, and a share.
+    """Return (best aligning heads, most reordered text, the reordered share of its output).
 
     The share is that of adjacent output pieces whose source pieces stand in the other order.
     """

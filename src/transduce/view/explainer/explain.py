@@ -293,14 +293,14 @@ def build_stored_model(translator: Translator, stored: StoredWeights) -> Transfo
     return model.eval()
 
 
-def compute_example(translator: Translator, model: Transformer, text: str) -> Example:
-    """Translate a text with the stored model; return it with some rows of intermediate values."""
+def compute_example(translator: Translator, stored_model: Transformer, text: str) -> Example:
+    """Translate a text with a page's stored model; return ids, score and sampled inner values."""
     (source,) = translator.task.encode_sources([text])
     search = replace(translator.recipe.search, constrained=False, stop="exact")
-    search = fit_batch_size([model], [source], search, search.beam)
-    trace = trace_beam_search(combine_models([model]), source, search, 1)
+    search = fit_batch_size([stored_model], [source], search, search.beam)
+    trace = trace_beam_search(combine_models([stored_model]), source, search, 1)
     output = [*trace.best.ids, END]
-    numbers = sample_rows(trace_model(model, source, output))
+    numbers = sample_rows(trace_model(stored_model, source, output))
     return Example(text, source, output, trace.best.score, numbers)
 
 

@@ -47,7 +47,7 @@ PICTURES = {
 
 
 def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, Texts]]:
-    """Return the language of a page, "" if the reader's browser chooses, and texts by language.
+    """Return (language, "" if the browser chooses; texts by language), by code or file, not both.
 
     `language` is a code whose texts the package has; a file has the texts of the language that its
     name gives.

@@ -54,7 +54,7 @@ def read_trained_stage(translator: Translator) -> Stage:
 
 
 def load_trained_stage(run: Path) -> tuple[Translator, Stage]:
-    """Load a run with the mean of its last snapshots, as `transduce average` writes it.
+    """Return a translator and a stage with the mean of a run's last snapshots.
 
     A run without any snapshot is loaded with its newest checkpoint.
     """

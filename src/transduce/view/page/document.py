@@ -29,7 +29,7 @@ ESCAPES = {code: f"\\u{code:04x}" for code in UNSAFE}
 @final
 @dataclass(frozen=True)
 class PageParts:
-    """The files of a page, as paths below `view/`; scripts and styles are joined in this order."""
+    """A page's files (paths below `view/`, in joining order) and what the page may contact."""
 
     scripts: tuple[str, ...]
     styles: tuple[str, ...]
@@ -39,7 +39,7 @@ class PageParts:
 
 
 def list_parts(folder: str, scripts: Iterable[str], shared: Sequence[str] = SHARED) -> PageParts:
-    """Return the files of the page in a folder: its `scripts` after the `shared` ones of `page/`.
+    """Return the files of the page in `folder`; scripts shared by pages come before its own.
 
     Style and markup have the folder's name: "curves/curves.css", "curves/curves.html".
     """
@@ -97,7 +97,7 @@ def base64_block(identifier: str, content: bytes) -> DataBlock:
 
 
 def encode_seven_bits(content: bytes) -> str:
-    """Return bytes, padded with zeros to a multiple of seven, as text with seven bits a character.
+    """Encode bytes as text, seven bits a character; zeros pad them to a multiple of seven bytes.
 
     The text has 1.17 times their size (base64: 1.33 times). Characters that HTML changes (NUL, CR)
     or that could end the block (<) get 256 added.
@@ -120,7 +120,7 @@ def encode_json(value: object) -> str:
 
 
 def pack_blocks(data: Sequence[DataBlock], script: str) -> list[DataBlock]:
-    """Pack a page's JSON blocks and script into one block; return it after all other blocks.
+    """Pack JSON blocks and script into one block; return the other blocks, then the packed one.
 
     The packed block is a JSON list, compressed by zlib. It has type, id and text of each element
     that `unpack.js` adds to the page; the script is the last element.
@@ -160,11 +160,11 @@ def build_page(
     is_packed: bool = False,
     body: str = "",
 ) -> str:
-    """Return one HTML file: markup, `body`, the data blocks, and the script that reads them.
+    """Return one HTML file with the markup of `parts`, `body`, the data blocks and the script.
 
-    The content security policy allows this script and this style by their SHA-256 and refuses every
-    request. `language` is the code of the interface's language ("en" if empty). Equal arguments
-    give equal bytes. With `is_packed` the script and its JSON are compressed.
+    The content security policy allows this script and this style by their SHA-256, and no request
+    but those that `parts` names. `language` is the code of the interface's language ("en" if
+    empty). Equal arguments give equal bytes. With `is_packed` the script and its JSON are packed.
     """
     script, style = join_scripts(parts.scripts), join_styles(parts.styles)
     held = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in title)
@@ -196,7 +196,7 @@ def build_page(
 
 
 def build_policy(scripts: Sequence[str], style: str, parts: PageParts) -> str:
-    """Return a content security policy that allows only scripts, style, and what `parts` names."""
+    """Return a content security policy for these scripts, this style, and the rules in `parts`."""
     return "; ".join(
         [
             "default-src 'none'",
