@@ -14,7 +14,7 @@ from tests.view.hostile import MARK, make_words
 import transduce
 from transduce.view.explainer.explain import explain
 from transduce.view.page import document
-from transduce.view.translation.page import Form, PageSettings, TranslationPage
+from transduce.view.translation.page import TranslationPage
 from transduce.vocabulary import END
 from transduce.vocabulary.learn import learn_vocabulary
 
@@ -147,12 +147,12 @@ def make_run(folder, index, names):
 def test_texts_and_their_translations_are_text_in_the_translation_page(browser, seed, record):
     words = make_words(random.Random(seed), 1000)
     pairs, names = [("en", "de")], {"en": words[0], "de": words[1]}
-    settings = PageSettings(pairs, names, {("en", "de"): words[2]}, 10**7, 64)
-    form = Form("\n".join(words[:50]), " ".join(words[50:100]), "en", "de")
-    browser.open_text(TranslationPage(settings).write(form))
+    page = TranslationPage(pairs, names, {("en", "de"): words[2]}, 10**7, 64)
+    form = ("\n".join(words[:50]), " ".join(words[50:100]), "en", "de")
+    browser.open_text(page.write(*form))
     assert browser.run("return document.getElementById('text').value") == "\n".join(words[:50])
     assert browser.run("return window.stolen || 0") == 0
-    browser.open_text(TranslationPage(settings).write(Form()))
+    browser.open_text(page.write())
     elements = browser.run(ELEMENTS)
     browser.run(ECHO, words)
     browser.wait(f"{OUTPUT} === {json.dumps(chr(10).join(words))}")

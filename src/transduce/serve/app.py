@@ -50,7 +50,7 @@ from transduce.serve.messages import AttentionRequest, Page
 from transduce.serve.service import Service
 from transduce.serve.translate import find_model, translate_items, translate_texts
 from transduce.text.languages import LANGUAGE_NAMES, can_detect_languages
-from transduce.view.translation.page import Form, PageSettings, TranslationPage
+from transduce.view.translation.page import TranslationPage
 
 SEARCHING = (*DETECTION, *SEARCH)  # statuses of refusals where a language may be detected
 HTML, PLAIN = "text/html", "text/plain"
@@ -104,15 +104,13 @@ class Routes:
         codes = sorted({code for pair in pairs for code in pair})
         names = {code: name_language(code)["name"] for code in codes}
         self.page = TranslationPage(
-            PageSettings(
-                pairs,
-                names,
-                {pair: one.facts.name for pair, one in service.models.items() if one.facts},
-                self.limits.characters,
-                self.limits.texts,
-                needs_key=api_key is not None,
-                can_detect=can_detect_languages(),
-            )
+            pairs,
+            names,
+            {pair: one.facts.name for pair, one in service.models.items() if one.facts},
+            self.limits.characters,
+            self.limits.texts,
+            needs_key=api_key is not None,
+            can_detect=can_detect_languages(),
         )
 
     def require_key(self, request: Request, field: object = "") -> None:
@@ -167,13 +165,14 @@ class Routes:
     async def show_page(self, request: Request) -> Response:
         """Return the page to type in; without JavaScript, a form fills it with its translation."""
         if request.method != "POST":
-            return HTMLResponse(self.page.write(Form()))
+            return HTMLResponse(self.page.write())
         wanted = await self.read(TranslateRequest, request)
         text = "\n".join(wanted.texts)
         found: Any = await translate_texts(self.service, replace(wanted, q=text), request.receive)
         detected = found.get("detectedLanguage", {}).get("language", "")
-        form = Form(text, found["translatedText"], wanted.source, wanted.target, detected)
-        return HTMLResponse(self.page.write(form))
+        translation = found["translatedText"]
+        page = self.page.write(text, translation, wanted.source, wanted.target, detected)
+        return HTMLResponse(page)
 
     @Operation(
         "POST /attention", "showAttention",

@@ -11,7 +11,7 @@ from tests.view.curves.logs import loss, rate, update, validation, write_log, wr
 import transduce
 from transduce.view.curves import page as cells_module
 from transduce.view.curves.page import (
-    build_cells,
+    build_columns,
     build_curves_page,
     count_blocks,
     encode_run,
@@ -180,7 +180,7 @@ def test_huge_numbers_stay_finite(tmp_path):
 
 def test_cells_of_no_updates_are_none(tmp_path):
     (tmp_path / "log.jsonl").write_bytes(b"")
-    assert len(build_cells(read_run_log(tmp_path).updates, full=False).steps) == 0
+    assert len(build_columns(read_run_log(tmp_path).updates, full=False)[1]["steps"]) == 0
 
 
 def test_equal_logs_give_equal_pages(tmp_path):

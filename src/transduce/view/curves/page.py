@@ -7,10 +7,10 @@ columns of packed float32.
 """
 
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import astuple, replace
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
@@ -41,32 +41,7 @@ LAST_SINGLE = 10_000  # in a longer run, each of this many last updates is a cel
 MAX_FINITE = 3e38  # larger numbers would be infinite as float32
 RUN_FILE = "run.json"
 RUN_FILE_BYTES = 1 << 20
-
-
-@final
-@dataclass(frozen=True)
-class Series:
-    """One quantity, such as loss: its mean in C cells, its minimum and maximum in B blocks."""
-
-    mean: Float64[np.ndarray, " C"]
-    low: Float64[np.ndarray, " B"]
-    high: Float64[np.ndarray, " B"]
-
-
-@final
-@dataclass(frozen=True)
-class Cells:
-    """A run's updates as C cells: the first `blocks` cells hold 64 updates each, the others one.
-
-    `steps`, `tokens` and `milliseconds` are those of a cell alone, not counted from the start.
-    """
-
-    blocks: int
-    steps: Float64[np.ndarray, " C"]
-    tokens: Float64[np.ndarray, " C"]  # target tokens
-    milliseconds: Float64[np.ndarray, " C"]  # a log has no shorter times
-    skipped: Float64[np.ndarray, " C"]  # updates that were not finite and changed no weight
-    series: Mapping[str, Series]
+Column = Float64[np.ndarray, " N"]  # a number for each cell, or for each block
 
 
 def count_blocks(updates: int, *, full: bool) -> int:
@@ -74,47 +49,51 @@ def count_blocks(updates: int, *, full: bool) -> int:
     return 0 if full or updates <= MAX_SINGLE else (updates - LAST_SINGLE) // BLOCK
 
 
-def build_cells(updates: Updates, *, full: bool) -> Cells:
-    """Join a run's updates into cells; with `full`, each update is a cell."""
+def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Column]]:
+    """Join a run's updates into cells; return the number of blocks, and the page's columns by name.
+
+    The first cells are blocks of 64 updates, the others single updates; with `full` all are single.
+    `steps`, `tokens`, `milliseconds` and `skipped` are those of a cell alone, not counted from the
+    start. A quantity such as loss has the mean of each cell, and of each block the lowest and the
+    highest value; NaN does not count, and a block of NaN only is NaN.
+    """
     blocks = count_blocks(len(updates), full=full)
     durations = np.diff(updates.seconds, prepend=0.0)
     durations[durations <= 0] = np.nan
-    values = {
+    sums = {
+        "steps": np.diff(updates.step, prepend=0.0),
+        "tokens": np.nan_to_num(updates.target_tokens, nan=0.0),
+        "milliseconds": np.diff(1000 * updates.seconds, prepend=0.0),  # a log has no shorter times
+        "skipped": 1 - updates.applied,  # updates that were not finite and changed no weight
+    }
+    quantities = {
         "loss": updates.nats,
         "gradient_norm": updates.gradient_norm,
         "learning_rate": updates.learning_rate,
         "speed": updates.target_tokens / durations,  # NaN where the clock did not move
     }
-    tokens = np.nan_to_num(updates.target_tokens, nan=0.0)
-    return Cells(
-        blocks=blocks,
-        steps=add_up(np.diff(updates.step, prepend=0.0), blocks),
-        tokens=add_up(tokens, blocks),
-        milliseconds=add_up(np.diff(1000 * updates.seconds, prepend=0.0), blocks),
-        skipped=add_up(1 - updates.applied, blocks),
-        series={name: summarise_blocks(column, blocks) for name, column in values.items()},
-    )
+    columns = dict[str, Column]()
+    for name, values in (sums | quantities).items():
+        inner = values[: blocks * BLOCK].reshape(blocks, BLOCK)
+        rest = values[blocks * BLOCK :]
+        if name in sums:
+            columns[name] = np.concatenate([inner.sum(axis=1), rest])
+            continue
+        if name != "speed":  # the page computes speed from tokens and seconds
+            count = np.isfinite(inner).sum(axis=1)
+            means = np.where(count > 0, np.nansum(inner, axis=1) / np.maximum(count, 1), np.nan)
+            columns[name] = np.concatenate([means, rest])
+        low, high = np.fmin.reduce(inner, axis=1), np.fmax.reduce(inner, axis=1)
+        is_exact = name == "learning_rate"
+        columns[f"{name}_low"] = low if is_exact else round_down(low)
+        columns[f"{name}_high"] = high if is_exact else -round_down(-high)
+    return blocks, columns
 
 
-def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray, " C"]:
-    """Return the sum of each of the first `blocks` blocks of 64 values, then the later values."""
-    inner = column[: blocks * BLOCK].reshape(blocks, BLOCK)
-    return np.concatenate([inner.sum(axis=1), column[blocks * BLOCK :]])
-
-
-def summarise_blocks(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
-    """Return each block's mean, low and high, and the later values as further means.
-
-    NaN does not count; a block of NaN only is NaN.
-    """
-    inner = column[: blocks * BLOCK].reshape(blocks, BLOCK)
-    count = np.isfinite(inner).sum(axis=1)
-    means = np.where(count > 0, np.nansum(inner, axis=1) / np.maximum(count, 1), np.nan)
-    return Series(
-        mean=np.concatenate([means, column[blocks * BLOCK :]]),
-        low=np.fmin.reduce(inner, axis=1),
-        high=np.fmax.reduce(inner, axis=1),
-    )
+def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
+    """Return numbers rounded down to 12 binary digits, which compress to about half the bytes."""
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.floor(fraction * 4096), exponent - 12)
 
 
 def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dict[str, Any], bytes]:
@@ -124,12 +103,12 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
     added up (`pack_column`). `offset` is the number of bytes of the log that were read; a live
     page asks for the bytes after these.
     """
-    cells = build_cells(log.updates, full=full)
+    blocks, cells = build_columns(log.updates, full=full)
     columns, packed, end = dict[str, tuple[int, int, bool]](), list[bytes](), 0
     recipe = read_recipe(folder)
     schedule = read_schedule(recipe)
     follows = follows_schedule(log, schedule)
-    for column, values in list_columns(cells):
+    for column, values in cells.items():
         if follows and column.startswith("learning_rate"):
             continue
         content, is_summed = pack_column(values)
@@ -140,8 +119,8 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
         "name": name,
         "schedule": schedule,
         "average_last": finite_number(get_nested(recipe, "training", "average_last")),
-        "cells": len(cells.steps),
-        "blocks": cells.blocks,
+        "cells": len(cells["steps"]),
+        "blocks": blocks,
         "block_size": BLOCK,
         "columns": columns,
         "validations": [astuple(found) for found in log.validations],
@@ -161,23 +140,6 @@ def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
     d_model, warmup = schedule["d_model"], schedule["warmup"]
     expected = d_model**-0.5 * np.minimum(steps**-0.5, steps * warmup**-1.5)
     return bool(np.allclose(rates, schedule["factor"] * expected, rtol=1e-6, atol=0.0))
-
-
-def list_columns(cells: Cells) -> Iterator[tuple[str, Float64[np.ndarray, " _"]]]:
-    """Yield the columns of a run's cells, each with the name that the page's script expects."""
-    for name in ("steps", "tokens", "milliseconds", "skipped"):
-        yield name, getattr(cells, name)
-    for name, series in cells.series.items():
-        if name != "speed":  # the page computes speed from tokens and seconds
-            yield name, series.mean
-        yield f"{name}_low", series.low if name == "learning_rate" else round_down(series.low)
-        yield f"{name}_high", series.high if name == "learning_rate" else -round_down(-series.high)
-
-
-def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
-    """Return numbers rounded down to 12 binary digits, which compress to about half the bytes."""
-    fraction, exponent = np.frexp(values)
-    return np.ldexp(np.floor(fraction * 4096), exponent - 12)
 
 
 def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:

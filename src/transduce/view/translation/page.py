@@ -1,6 +1,7 @@
 """The page of the translation server: one HTML file, which sends requests to its server only."""
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -22,9 +23,9 @@ MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->"
 
 
 @final
-@dataclass(frozen=True)
-class PageSettings:
-    """Facts for the server's page: languages, models, limits, need of a key, language detection."""
+@dataclass
+class TranslationPage:
+    """The translation page of a server; the HTML around the form's contents is built once."""
 
     pairs: Sequence[tuple[str, str]]
     names: Mapping[str, str]  # of languages, by code
@@ -34,62 +35,47 @@ class PageSettings:
     needs_key: bool = False
     can_detect: bool = False  # whether the language of a text can be detected
 
-
-@final
-@dataclass(frozen=True)
-class Form:
-    """The contents of the translation page's form, for browsers without JavaScript."""
-
-    text: str = ""
-    translation: str = ""
-    source: str = ""
-    target: str = ""
-    detected: str = ""  # the source language that was detected, if it was to be
-
-
-@final
-class TranslationPage:
-    """The translation page of a server; the HTML around the form's contents is built once."""
-
-    def __init__(self, settings: PageSettings) -> None:
-        self.settings = settings
+    def __post_init__(self) -> None:
         header = {
-            "pairs": [list(pair) for pair in settings.pairs],
-            "names": dict(settings.names),
-            "models": [settings.models.get(pair, "") for pair in settings.pairs],
-            "characters": settings.characters,
-            "texts": settings.texts,
-            "needsKey": settings.needs_key,
+            "pairs": [list(pair) for pair in self.pairs],
+            "names": dict(self.names),
+            "models": [self.models.get(pair, "") for pair in self.pairs],
+            "characters": self.characters,
+            "texts": self.texts,
+            "needsKey": self.needs_key,
             "sure": 100 * SURE,
             "doubtful": 100 * DOUBTFUL,
         }
         data = [texts_block(read_texts("translation")), json_block("server", header)]
-        rest, self.parts = build_page("Translate", PARTS, data), []
-        for mark in MARKS:  # a mark cannot occur in the data, which has no `<`
-            part, _, rest = rest.partition(mark)
-            self.parts.append(part)
-        self.parts.append(rest)
+        # a mark cannot occur in the data, which has no `<`
+        self.parts = re.split("|".join(MARKS), build_page("Translate", PARTS, data))
 
-    def write(self, form: Form) -> str:
-        """Return the translation page as HTML, with the contents of a form filled in."""
-        sources = {source: self.name(source) for source, _ in self.settings.pairs}
-        targets = {target: self.name(target) for _, target in self.settings.pairs}
-        source = form.source or next(iter(sources))
-        if self.settings.can_detect:
-            found = f"detected: {self.name(form.detected)}" if form.detected else "detect language"
-            sources = {AUTO: found, **sources}
+    def write(
+        self,
+        text: str = "",
+        translation: str = "",
+        source: str = "",
+        target: str = "",
+        detected: str = "",
+    ) -> str:
+        """Return the page as HTML; its form, for browsers without JavaScript, has these contents.
+
+        `detected` is the source language that was detected, if it was to be.
+        """
+        sources = {one: self.names.get(one, one) for one, _ in self.pairs}
+        targets = {one: self.names.get(one, one) for _, one in self.pairs}
+        source = source or next(iter(sources))
+        if self.can_detect:
+            name = self.names.get(detected, detected)
+            sources = {AUTO: f"detected: {name}" if detected else "detect language", **sources}
         filled = (
             write_options(sources, source),
-            write_options(targets, form.target),
-            html.escape(form.text),
-            html.escape(form.translation),
+            write_options(targets, target),
+            html.escape(text),
+            html.escape(translation),
         )
         both = zip(self.parts[1:], filled, strict=True)
-        return self.parts[0] + "".join(text + part for part, text in both)
-
-    def name(self, code: str) -> str:
-        """Return the name of a language, or its code if it has no name."""
-        return self.settings.names.get(code, code)
+        return self.parts[0] + "".join(one + part for part, one in both)
 
 
 def write_options(texts: Mapping[str, str], chosen: str) -> str:
