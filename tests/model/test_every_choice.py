@@ -23,10 +23,9 @@ from transduce.fast.choose import KNOWN_COMPATIBILITIES
 from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, build_transformer, initialise
-from transduce.recipes.operations import TextSize, count_forward_operations
 from transduce.runs.machine_settings import estimate_token_bytes
 from transduce.settings import Architecture, Training
-from transduce.settings.counts import count_parameters
+from transduce.settings.counts import TextSize, count_forward_operations, count_parameters
 from transduce.training.equip import equip_for_training
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 13, 11

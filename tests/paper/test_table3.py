@@ -8,7 +8,7 @@ import csv
 import pytest
 
 from transduce.recipes import by_name, difference, names
-from transduce.recipes.operations import TextSize, count_forward_operations
+from transduce.settings.counts import TextSize, count_forward_operations
 from transduce.settings.recipe import Value
 
 COLUMNS = {

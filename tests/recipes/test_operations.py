@@ -9,13 +9,13 @@ from torch.utils.flop_counter import FlopCounterMode
 from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
-from transduce.recipes.operations import (
+from transduce.reproduce.layer_costs.trace import count_addcmul_operations
+from transduce.settings import Architecture
+from transduce.settings.counts import (
     TextSize,
     count_forward_operations,
     count_training_operations,
 )
-from transduce.reproduce.layer_costs.trace import count_addcmul_operations
-from transduce.settings import Architecture
 
 SYMBOLS = 50
 SIZES: dict[str, Any] = {

@@ -11,11 +11,11 @@ import transduce
 from transduce.corpus.plan import Plan
 from transduce.paper.training import Update
 from transduce.recipes import by_name
-from transduce.recipes.operations import TextSize
 from transduce.runs import ledger
 from transduce.runs.adapt import mix_old_pairs
 from transduce.runs.texts import InMemoryPairs
 from transduce.settings import Architecture
+from transduce.settings.counts import TextSize
 from transduce.settings.recipe import with_changes
 from transduce.training.progress import MachineRecord, Progress
 

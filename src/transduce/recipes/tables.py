@@ -17,8 +17,8 @@ reads a copy.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from transduce.recipes.operations import TextSize, count_training_operations
 from transduce.settings import Architecture, Data, Recipe, Search, Training
+from transduce.settings.counts import TextSize, count_training_operations
 from transduce.settings.recipe import Value, with_changes
 
 SCORED = "(newstest2013, nothing averaged)"

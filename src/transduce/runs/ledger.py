@@ -13,12 +13,16 @@ from jaxtyping import Int32
 from transduce.corpus.store import Store
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
-from transduce.recipes.operations import TextSize, count_training_operations
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.tables import TABLE_3
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Architecture, Data, Recipe
-from transduce.settings.counts import count_embeddings, count_parameters
+from transduce.settings.counts import (
+    TextSize,
+    count_embeddings,
+    count_parameters,
+    count_training_operations,
+)
 from transduce.tasks import find_task_kind
 from transduce.training.progress import MachineRecord, TrainingCost
 

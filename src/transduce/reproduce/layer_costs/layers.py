@@ -17,6 +17,7 @@ from transduce.mixing import find_mixing
 from transduce.mixing.layers import ConvolutionLayer, RecurrentLayer
 from transduce.paper.model import SelfAttention, initialise
 from transduce.settings import Architecture
+from transduce.settings.counts import count_mixing
 
 # The type for counts and paths. Torch has no fused float64 LSTM, so that each product is seen, and
 # a small gradient over a long path does not round to 0.
@@ -40,52 +41,28 @@ class PrintedComplexity:
 @final
 @dataclass(frozen=True)
 class LayerKind:
-    """A kind of layer in Table 1, with formulas for its operations and its maximum path length."""
+    """A kind of layer in Table 1, with a formula for its maximum path length."""
 
     name: str
     mixing: str  # the value of architecture.mixing for this layer
     printed: PrintedComplexity
-    # A layer's operations, given n and the model's sizes; a multiply-add is two operations.
-    operations: Callable[[int, Architecture], int]
     # The maximum path length, given n and m, the number of positions reached on each side.
     path: Callable[[int, int], int]
     path_formula: str  # the formula of `path`, for tables
     restricted: bool = False  # whether attention is restricted to a neighbourhood of r positions
 
 
-def count_projection_operations(kind: LayerKind, n: int, sizes: Architecture) -> int:
-    """Count attention's operations in W^Q, W^K, W^V and W^O for n positions; 0 for other layers.
+def calculate_operations(n: int, sizes: Architecture) -> tuple[int, int]:
+    """Calculate an encoder layer's operations for n positions: (all others, the projections').
 
-    Table 1 leaves these projections out.
+    A multiply-add is two operations. Table 1 leaves out attention's projections, W^Q, W^K, W^V and
+    W^O. Restricted attention counts r scores a position, as in Table 1; the kernel computes more.
     """
-    if kind.mixing != "self-attention":
-        return 0
-    return 2 * n * sizes.d_model * sizes.heads * (2 * sizes.d_k + 2 * sizes.d_v)
-
-
-def count_attention_operations(n: int, sizes: Architecture) -> int:
-    """Count attention's operations for n positions, Q Kᵀ and weights times V: no projections.
-
-    Restricted attention counts r scores a position, as in Table 1; the kernel computes more.
-    """
+    counts = count_mixing(sizes, causal=False)
+    if sizes.mixing != "self-attention":
+        return 2 * n * counts.products, 0
     keys = sizes.encoder_neighbourhood or n
-    return 2 * n * keys * sizes.heads * (sizes.d_k + sizes.d_v)
-
-
-def count_recurrent_operations(n: int, sizes: Architecture) -> int:
-    """Count operations of a bidirectional LSTM over n positions, of width d / 2 per direction."""
-    width = sizes.d_model // 2
-    return 2 * n * 2 * 4 * width * (sizes.d_model + width)
-
-
-def count_convolution_operations(n: int, sizes: Architecture) -> int:
-    """Count a convolution's operations for n positions, with a d x d matrix per kernel element."""
-    return 2 * sizes.kernel_size * n * sizes.d_model**2
-
-
-def count_separable_operations(n: int, sizes: Architecture) -> int:
-    """Count a separable convolution's operations for n positions: d kernels, one d x d matrix."""
-    return 2 * n * sizes.d_model * (sizes.kernel_size + sizes.d_model)
+    return 2 * n * keys * counts.pair_products, 2 * n * counts.products
 
 
 def compute_reach_per_side(kind: LayerKind, sizes: Architecture, *, causal: bool) -> int:
@@ -113,7 +90,6 @@ KINDS = (
         "self-attention",
         "self-attention",
         PrintedComplexity("O(n² · d)", "O(1)", "O(1)", (2.0, 1.0)),
-        count_attention_operations,
         lambda _n, _m: 1,
         "1",
     ),
@@ -121,7 +97,6 @@ KINDS = (
         "recurrent (LSTM)",
         "recurrent",
         PrintedComplexity("O(n · d²)", "O(n)", "O(n)", (1.0, 2.0)),
-        count_recurrent_operations,
         lambda n, _m: n,
         "n",
     ),
@@ -129,7 +104,6 @@ KINDS = (
         "convolutional, contiguous",
         "convolution",
         PrintedComplexity("O(k · n · d²)", "O(1)", "O(n / k)", (1.0, 2.0)),
-        count_convolution_operations,
         count_contiguous_layers,
         "⌈(n - 1) / m⌉",
     ),
@@ -137,7 +111,6 @@ KINDS = (
         "convolutional, dilated",
         "dilated",
         PrintedComplexity("O(k · n · d²)", "O(1)", "O(log_k(n))", (1.0, 2.0)),
-        count_convolution_operations,
         count_dilated_layers,
         "⌈log_(m+1) n⌉",
     ),
@@ -145,7 +118,6 @@ KINDS = (
         "separable convolutional",
         "separable",
         PrintedComplexity("O(k · n · d + n · d²)", "O(1)", "as convolutional", (1.0, None)),
-        count_separable_operations,
         count_contiguous_layers,
         "⌈(n - 1) / m⌉",
     ),
@@ -153,7 +125,6 @@ KINDS = (
         "self-attention (restricted)",
         "self-attention",
         PrintedComplexity("O(r · n · d)", "O(1)", "O(n / r)", (1.0, 1.0)),
-        count_attention_operations,
         count_contiguous_layers,
         "⌈(n - 1) / m⌉",
         restricted=True,

@@ -20,8 +20,8 @@ from transduce.reproduce.layer_costs.layers import (
     LayerKind,
     build_layer,
     build_sizes,
+    calculate_operations,
     compute_reach_per_side,
-    count_projection_operations,
 )
 from transduce.reproduce.layer_costs.trace import (
     WIDE,
@@ -206,6 +206,7 @@ def measure_point(kind: LayerKind, n: int, d: int, plan: MeasurementPlan) -> Mea
     sizes = build_sizes(kind, d, plan.k, plan.r)
     exact = build_layer(kind, n, sizes, dtype=EXACT)
     operations, projections = count_operations(exact)
+    by_hand, projections_by_hand = calculate_operations(n, sizes)
     chain = measure_longest_chain(exact, exact.random_sentence(EXACT))
     update = build_layer(kind, n, sizes).build_update()
     peak = measure_peak_bytes(update)
@@ -214,9 +215,9 @@ def measure_point(kind: LayerKind, n: int, d: int, plan: MeasurementPlan) -> Mea
         n=n,
         d=d,
         operations=operations,
-        by_hand=kind.operations(n, sizes),
+        by_hand=by_hand,
         projections=projections,
-        projections_by_hand=count_projection_operations(kind, n, sizes),
+        projections_by_hand=projections_by_hand,
         chain=chain,
         seconds=statistics.median(rounds),
         quickest=min(rounds),
