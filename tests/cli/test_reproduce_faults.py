@@ -14,9 +14,9 @@ from transduce.cli.outcome import Terminated, run
 from transduce.errors import InputError, NotFiniteError
 from transduce.recipes.scale import TOY
 from transduce.reproduce import rows as rows_module
-from transduce.reproduce.job import JobSelection
+from transduce.reproduce.job import TableRequest
 from transduce.reproduce.result import write_result
-from transduce.reproduce.rows import TableCallbacks, TableRequest, prepare_table_corpus
+from transduce.reproduce.rows import TableCallbacks, prepare_table_corpus
 from transduce.scores.test_sets import GERMAN_2013, OTHER_FORM
 
 TABLE = ("reproduce", "table3", *TINY)
@@ -175,8 +175,7 @@ def test_a_run_that_train_has_made_is_taken_as_the_row_s(call, tmp_path, store):
 
 def test_a_store_of_others_is_not_held(made, tmp_path):
     store = made / "run/store"
-    selection = JobSelection(scale=TOY)
-    request = TableRequest(output=tmp_path / "out", selection=selection, store=store)
+    request = TableRequest(output=tmp_path / "out", scale=TOY, store=store)
     recipe = read_run(made / "run").recipe
     prepared = prepare_table_corpus(recipe, request, TableCallbacks(), needs_dev=True)
     assert prepared.folder == store

@@ -1,5 +1,7 @@
 """Which trainings a table asks for."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -8,15 +10,19 @@ from transduce.recipes.scale import PAPER, TOY
 from transduce.recipes.tables import TABLE_2_ROWS, TABLE_3
 from transduce.reproduce import job as job_module
 from transduce.reproduce.job import (
-    JobSelection,
+    TableRequest,
     plan_jobs,
     require_row_fits_memory,
 )
 from transduce.reproduce.tables import table3
 
 
+def plan(table, recipes, scale=TOY, **wanted):
+    return plan_jobs(table, recipes, TableRequest(output=Path("out"), scale=scale, **wanted))
+
+
 def names(**wanted):
-    return [job.name for job in plan_jobs("table3", TABLE_3, JobSelection(scale=TOY, **wanted))]
+    return [job.name for job in plan("table3", TABLE_3, **wanted)]
 
 
 @pytest.mark.parametrize("seeds", [0, []])
@@ -36,8 +42,8 @@ def test_rows_come_in_the_paper_s_order_and_each_once_before_the_second_seed():
 
 
 def test_a_change_is_made_to_every_row_after_the_scale():
-    wanted = JobSelection(scale=TOY, rows=("C-N2",), seeds=(7,), changes={"training.steps": 3})
-    (job,) = plan_jobs("table3", TABLE_3, wanted)
+    changes = {"training.steps": 3}
+    (job,) = plan("table3", TABLE_3, rows=("C-N2",), seeds=(7,), changes=changes)
     assert (job.recipe.training.steps, job.recipe.training.seed) == (3, 7)
     assert (job.recipe.architecture.layers, job.recipe.architecture.d_model) == (2, 32)
 
@@ -54,7 +60,7 @@ def test_a_seed_is_no_change():
 
 def test_a_row_that_does_not_fit_memory_is_refused_with_the_number(monkeypatch):
     monkeypatch.setattr(job_module, "memory_per_process", lambda _: 10**9)
-    (job,) = plan_jobs("table3", TABLE_3, JobSelection(scale=PAPER, rows=("base",)))
+    (job,) = plan("table3", TABLE_3, PAPER, rows=("base",))
     with pytest.raises(
         NotEnoughMemoryError, match=r"row base: to train .* more than 1\.0 GB.*\nhint: a sma"
     ):
@@ -83,10 +89,10 @@ def test_a_lack_of_memory_is_known_by_what_python_and_torch_raise(work):
 
 @pytest.mark.parametrize("rows", [(), ("recurrent", "separable")])
 def test_other_layers_take_the_cost_of_base_as_it_is_changed_here(rows):
-    wanted = JobSelection(scale=TOY, rows=rows, changes={"training.steps": "1000"})
+    changes = {"training.steps": "1000"}
     steps = {
         job.row: job.recipe.training.steps
-        for job in plan_jobs("table2", TABLE_2_ROWS["en-de"], wanted)
+        for job in plan("table2", TABLE_2_ROWS["en-de"], rows=rows, changes=changes)
     }
     # products a piece, 6 layers and the map, by hand: 220,032; 237,696 and 165,120 in these rows
     assert (steps["recurrent"], steps["separable"]) == (926, 1333)

@@ -21,7 +21,7 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
 
 if TYPE_CHECKING:
-    from transduce.reproduce.job import JobSelection, RowJob
+    from transduce.reproduce.job import RowJob, TableRequest
     from transduce.reproduce.report import Report
     from transduce.reproduce.rows import TableCallbacks, TableKind
     from transduce.runs.prepared_corpus import PreparedCorpus
@@ -176,18 +176,22 @@ class RowOptions:
     plot: bool = option(is_flag=True, help=PLOT_HELP)
     as_json: bool = option("--json", is_flag=True, help=options.JSON_HELP)
 
-    def select(self) -> "JobSelection":
-        """Return the rows, scale, seeds and changed settings that the options name."""
-        from transduce.reproduce.job import JobSelection
+    def build_request(self) -> "TableRequest":
+        """Return the request that the options make, without the texts."""
+        from transduce.reproduce.job import TableRequest
 
         fact = "--seed and --seeds exclude each other"
         require(self.seed is None or self.seeds == 1, fact, "give one")
         seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
-        return JobSelection(
+        return TableRequest(
+            output=self.output,
             scale=scale_by_name(self.scale),
             rows=self.rows or (),
             seeds=tuple(seeds),
             changes=dict(self.changes),
+            store=self.store,
+            gather=self.gather,
+            plot=self.plot,
         )
 
 
@@ -253,15 +257,15 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
     """
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
-    from transduce.reproduce.rows import TableRequest, reproduce_rows
+    from transduce.reproduce.rows import reproduce_rows
 
-    selection = rows.select()
+    request = rows.build_request()
     if rows.print_jobs:
         fact = "is for the report, which --print-jobs does not write"
         options.refuse_given({"gather", "plot", "as_json"}, fact)
         given = [*own, *format_options(texts, *TEST), *format_options(rows, "store")]
         given += format_options(texts, *PARALLEL)
-        for job in plan_jobs(kind.name, kind.recipes, selection):
+        for job in plan_jobs(kind.name, kind.recipes, request):
             display.print_result(format_command(job, rows, given))
         return
     keep_freed_memory()
@@ -270,15 +274,11 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
         options.refuse_given(unused, "is for training, and --gather trains nothing")
     else:
         texts.require_no_text(rows.store)
-    request = TableRequest(
-        output=rows.output,
-        selection=selection,
+    request = replace(
+        request,
         train=texts.read_train(),
         dev=texts.find_text("dev_"),
         test=texts.find_text("test_"),
-        store=rows.store,
-        gather=rows.gather,
-        plot=rows.plot,
     )
     outcome = reproduce_rows(kind, request, build_table_callbacks())
     for fault in outcome.unreadable:

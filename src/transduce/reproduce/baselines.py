@@ -106,18 +106,13 @@ def learn_grammar(trees: Iterable[Tree]) -> Grammar:
     totals = Counter[str]()
     for (parent, _), count in counts.items():
         totals[parent] += count
-    weights = {rule: math.log(count / totals[rule[0]]) for rule, count in counts.items()}
-    symbols = sorted({*totals, *(child for _, children in weights for child in children)} - {ROOT})
-    return build_grammar(weights, symbols)
-
-
-def build_grammar(weights: Mapping[tuple[str, Rule], float], symbols: list[str]) -> Grammar:
-    """Build a grammar from the log-probability of each rule (parent, children)."""
+    symbols = sorted({*totals, *(child for _, children in counts for child in children)} - {ROOT})
     ids = {symbol: number for number, symbol in enumerate(symbols)}
     roots = np.full(len(symbols), -np.inf, np.float32)
     tag_symbols = {name[1:]: {ids[name]: 0.0} for name in symbols if name.startswith(TAG)}
     binary = list[tuple[int, int, int, float]]()
-    for (parent, children), weight in weights.items():
+    for (parent, children), count in counts.items():
+        weight = math.log(count / totals[parent])
         if parent == ROOT:
             roots[ids[children[0]]] = weight
         elif len(children) == 1:

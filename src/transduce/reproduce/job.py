@@ -14,6 +14,7 @@ from typing import final
 from transduce.errors import InputError, NotEnoughMemoryError, suggest_names
 from transduce.recipes.scale import Scale, scaled
 from transduce.recipes.tables import match_training_cost
+from transduce.runs.choice import Texts
 from transduce.runs.machine_settings import memory_per_process, require_memory
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -50,44 +51,49 @@ class RowJob:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class JobSelection:
-    """The rows of a table to train, the scale and seeds of the training, and changed settings."""
+class TableRequest:
+    """The rows of a table to train, at which scale and from which seeds, on which texts, where."""
 
+    output: Path
     scale: Scale
     rows: Sequence[str] = ()  # names of rows; all rows if empty
     seeds: Sequence[int] = (1,)
     changes: Mapping[str, Value] = field(default_factory=dict)  # settings to change in every row
+    train: Texts | None = None  # None means the corpus that the recipes name
+    dev: Texts | None = None
+    test: Texts | None = None
+    store: Path | None = None  # the folder of a prepared corpus, given instead of `train` and `dev`
+    gather: Sequence[Path] = ()  # folders of rows to report on without training
+    plot: bool = False
 
 
-def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection) -> list[RowJob]:
-    """Return a job for each selected row and seed, by seed; raise InputError for unknown rows."""
-    for row in selection.rows:
+def plan_jobs(table: str, recipes: Mapping[str, Recipe], request: TableRequest) -> list[RowJob]:
+    """Return a job for each requested row and seed, by seed; raise InputError for unknown rows."""
+    for row in request.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))
-    require(
-        SEED not in selection.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2"
-    )
-    require(bool(selection.seeds), "no seed is asked for", "seeds=1, or a list of seeds")
-    names = [row for row in recipes if row in selection.rows or not selection.rows]
-    base = build_row_recipe(recipes["base"], selection)
+    require(SEED not in request.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2")
+    require(bool(request.seeds), "no seed is asked for", "seeds=1, or a list of seeds")
+    names = [row for row in recipes if row in request.rows or not request.rows]
+    base = build_row_recipe(recipes["base"], request)
     small = {
-        row: match_training_cost(base, build_row_recipe(recipes[row], selection)) for row in names
+        row: match_training_cost(base, build_row_recipe(recipes[row], request)) for row in names
     }
     return [
         RowJob(
             table=table,
             row=row,
-            scale=selection.scale,
+            scale=request.scale,
             recipe=with_changes(small[row], {SEED: seed}),
         )
-        for seed in selection.seeds
+        for seed in request.seeds
         for row in names
     ]
 
 
-def build_row_recipe(recipe: Recipe, selection: JobSelection) -> Recipe:
-    """Return a row's recipe at the selected scale, with the selected changes of settings."""
-    return with_changes(scaled(recipe, selection.scale), selection.changes)
+def build_row_recipe(recipe: Recipe, request: TableRequest) -> Recipe:
+    """Return a row's recipe at the requested scale, with the requested changes of settings."""
+    return with_changes(scaled(recipe, request.scale), request.changes)
 
 
 def require_row_fits_memory(job: RowJob) -> None:

@@ -61,8 +61,7 @@ class TreeTexts:
     train: Pairs | None  # None if they are not needed
     dev: Pairs | None
     gold: Sequence[str]  # the cleaned test trees, one line each
-    trained_on: str  # description of the trees that our parser is trained on
-    baselines_on: str  # description of the trees that the baselines are trained on
+    trained_on: str  # description of the training trees
     test_set: str  # description of the test trees
     is_comparable: bool  # whether the trees are the paper's: Penn Treebank sections 02-21 and 23
 
@@ -85,12 +84,11 @@ def choose_trees(
         f"the recipe {recipe.name} is of the task {recipe.data.task}, not of parsing",
         "table4/wsj, craft or gum, for example",
     )
-    train_trees: Pairs | None = None
-    dev_trees: Pairs | None = None
+    train_trees = dev_trees = None
     if needs_training or train is not None:
         train_trees, dev_trees = choose_texts(recipe.data, train, dev)
-    gold = train_trees.main if isinstance(train_trees, MixedPairs) else train_trees
-    folder = gold.path if isinstance(gold, TaskFiles) else None
+    main = train_trees.main if isinstance(train_trees, MixedPairs) else train_trees
+    folder = main.path if isinstance(main, TaskFiles) else None
     is_penn = folder is not None and folder.is_dir() and has_penn_sections(folder)
     require(
         test is not None or is_penn or is_treebank(recipe.data.corpus),
@@ -99,17 +97,16 @@ def choose_trees(
     )
     if test is None:
         test = folder if is_penn else f"{recipe.data.corpus}:test"
-    files = find_task_files(str(test), recipe.data)
+    is_section_23 = is_penn and Path(str(test)) == folder
     corpus = recipe.data.corpus if train is None else str(folder or "trees in memory")
     silver = " and silver trees" if isinstance(train_trees, MixedPairs) else ""
     return TreeTexts(
         train_trees,
         dev_trees,
-        read_gold(files),
+        read_gold(find_task_files(str(test), recipe.data)),
         trained_on=f"{corpus}{silver}",
-        baselines_on=f"{corpus}{silver}",
-        test_set="WSJ section 23" if is_penn and Path(str(test)) == folder else str(test),
-        is_comparable=is_penn and Path(str(test)) == folder,
+        test_set="WSJ section 23" if is_section_23 else str(test),
+        is_comparable=is_section_23,
     )
 
 

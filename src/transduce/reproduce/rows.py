@@ -12,7 +12,7 @@ from typing import final
 from transduce.durable.files import ensure_folder
 from transduce.durable.lock import locked_folder
 from transduce.errors import InputError, InUseError, TransduceError, is_out_of_memory
-from transduce.reproduce.job import JobSelection, RowJob, plan_jobs, require_row_fits_memory
+from transduce.reproduce.job import RowJob, TableRequest, plan_jobs, require_row_fits_memory
 from transduce.reproduce.report import Report, require_table_folder
 from transduce.reproduce.result import (
     NO_DEV,
@@ -28,7 +28,7 @@ from transduce.reproduce.result import (
     write_result,
 )
 from transduce.reproduce.table import ResultTable, build_table
-from transduce.runs.choice import Texts, choose_texts, is_corpus_name
+from transduce.runs.choice import choose_texts, is_corpus_name
 from transduce.runs.plots import require_matplotlib
 from transduce.runs.prepared_corpus import (
     STORE,
@@ -81,21 +81,6 @@ class TableKind:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TableRequest:
-    """The request for a table: selected rows, training and test texts, and output folder."""
-
-    output: Path
-    selection: JobSelection
-    train: Texts | None = None  # None means the corpus that the recipes name
-    dev: Texts | None = None
-    test: Texts | None = None
-    store: Path | None = None  # the folder of a prepared corpus, given instead of `train` and `dev`
-    gather: Sequence[Path] = ()  # folders of rows to report on without training
-    plot: bool = False
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
 class TableOutcome:
     """The result of a request for a table: its report, if any row is measured, and the errors."""
 
@@ -113,7 +98,7 @@ def reproduce_rows(
     kind: TableKind, request: TableRequest, callbacks: TableCallbacks
 ) -> TableOutcome:
     """Train and measure the requested rows that are not measured yet, and report on all rows."""
-    jobs = plan_jobs(kind.name, kind.recipes, request.selection)
+    jobs = plan_jobs(kind.name, kind.recipes, request)
     require_table_folder(request.output)
     if request.plot:
         require_matplotlib()

@@ -44,12 +44,10 @@ def compare_claim(
 ) -> tuple[str, ...]:
     """Return one claim's row of cells: claim, measure, the paper's gain, our gain, the verdict."""
     better, worse = table.rows[claim.better], table.rows[claim.worse]
-    paper = compute_gain(measure, printed.get(claim.better), printed.get(claim.worse))
-    ours = compute_gain(
-        measure, select_measure(measure, better).mean, select_measure(measure, worse).mean
-    )
-    assert ours is not None
-    printed_gain = "not compared" if paper is None else f"{paper:+.2f}"
+    means = [select_measure(measure, row).mean for row in (better, worse)]
+    ours, paper = compute_gain(measure, *means), "not compared"
+    if claim.better in printed and claim.worse in printed:
+        paper = f"{compute_gain(measure, printed[claim.better], printed[claim.worse]):+.2f}"
     diverged = [row.name for row in (better, worse) if row.has_diverged]
     if not scale_by_name(table.scale).has_findings:
         verdict = f"the scale {table.scale} cannot tell"
@@ -58,7 +56,7 @@ def compare_claim(
     else:
         critical = compute_critical_difference(table, measure, better, worse)
         verdict = judge_claim(claim, ours, critical)
-    return (claim.sentence, measure, printed_gain, f"{ours:+.2f}", verdict)
+    return (claim.sentence, measure, paper, f"{ours:+.2f}", verdict)
 
 
 def select_measure(measure: str, row: TableRow) -> Measurements:
@@ -66,10 +64,8 @@ def select_measure(measure: str, row: TableRow) -> Measurements:
     return row.perplexity if measure == "PPL" else row.bleu
 
 
-def compute_gain(measure: str, better: float | None, worse: float | None) -> float | None:
-    """Return how much better `better` is than `worse` (PPL: lower is better); None without both."""
-    if better is None or worse is None:
-        return None
+def compute_gain(measure: str, better: float, worse: float) -> float:
+    """Return how much better the figure `better` is than `worse`; of PPL the lower is better."""
     return worse - better if measure == "PPL" else better - worse
 
 

@@ -138,20 +138,17 @@ def _reproduce(
     kind: "TableKind", folder: Path | str, options: TableOptions, test: "Texts | None" = None
 ) -> "Report":
     """Train and measure the rows of a table; raise the first error if there is no report."""
-    from transduce.reproduce.job import JobSelection
-    from transduce.reproduce.rows import TableCallbacks, TableRequest, reproduce_rows
+    from transduce.reproduce.job import TableRequest
+    from transduce.reproduce.rows import TableCallbacks, reproduce_rows
 
     require_flag("plot", options.get("plot", False))
     require_names("rows", options.get("rows", ()))
-    selection = JobSelection(
+    request = TableRequest(
         scale=scale_by_name(options.get("scale", "laptop")),
         rows=tuple(options.get("rows", ())),
         seeds=list_seeds(options.get("seeds", 1)),
         changes=options.get("settings", {}),
-    )
-    request = TableRequest(
         output=read_folder(folder),
-        selection=selection,
         train=options.get("train"),
         dev=options.get("dev"),
         test=test,
@@ -201,25 +198,25 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder, chosen = read_folder(folder), find_recipe(recipe)
     needs_training = model is None or baselines
     trees = choose_trees(chosen, train, dev, test, needs_training=needs_training)
+    trained_on, is_comparable = trees.trained_on, trees.is_comparable
     if model is None:
         observer = callbacks or TrainingCallbacks(on_message=on_message)
         parser = train_parser(folder, chosen, trees, settings or {}, observer)
     else:
         parser = load_parser(model, settings or {})
         corpus = parser.recipe.data.corpus  # what the given parser was trained on
-        comparable = trees.is_comparable and corpus == "wsj"
-        trees = replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)
+        trained_on, is_comparable = f"{corpus} (its recipe)", is_comparable and corpus == "wsj"
     row, outputs = measure_parser(
         parser,
         trees.gold,
         name=f"Transformer ({parser.recipe.name}), beam {parser.recipe.search.beam}",
-        trained_on=trees.trained_on,
+        trained_on=trained_on,
         on_message=on_message,
     )
     rows = [row]
     if baselines:
-        rows += measure_baselines(trees.gold, trees.read_train(), trees.baselines_on, on_message)
-    table = ParsingTable(tuple(rows), trees.test_set, is_comparable=trees.is_comparable)
+        rows += measure_baselines(trees.gold, trees.read_train(), trees.trained_on, on_message)
+    table = ParsingTable(tuple(rows), trees.test_set, is_comparable=is_comparable)
     files = write_report(folder, table, outputs)
     on_message(f"the report: {', '.join(map(str, files))}")
     return table

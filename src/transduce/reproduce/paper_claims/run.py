@@ -22,12 +22,12 @@ from transduce.errors import InputError, InUseError, TransduceError, suggest_nam
 from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
 from transduce.reproduce.job import ROWS as FOLDER
-from transduce.reproduce.job import JobSelection, plan_jobs
+from transduce.reproduce.job import TableRequest, plan_jobs
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, PaperClaim, compute_interval
 from transduce.reproduce.paper_claims.measures import ROWS, SCALE
 from transduce.reproduce.report import Report, require_table_folder
 from transduce.reproduce.result import LIMIT, RESULT
-from transduce.reproduce.rows import TableCallbacks, TableRequest, train_rows
+from transduce.reproduce.rows import TableCallbacks, train_rows
 from transduce.settings.fields import require
 
 VALUES = "values.json"
@@ -65,9 +65,8 @@ def measure_claim(
     missing = [seed for seed in seeds if read_values(output, claim, seed) is None]
     errors: list[TransduceError] = []
     if claim.rows and missing:
-        selection = JobSelection(scale=SCALE, rows=claim.rows, seeds=missing)
-        jobs = plan_jobs("claims", ROWS, selection)
-        errors = train_rows(jobs, TableRequest(output=output, selection=selection), callbacks)
+        request = TableRequest(output=output, scale=SCALE, rows=claim.rows, seeds=missing)
+        errors = train_rows(plan_jobs("claims", ROWS, request), request, callbacks)
     for seed in missing:
         runs = {row: output / FOLDER / f"{row}-seed{seed}" / "run" for row in claim.rows}
         if not all((run.parent / RESULT).exists() for run in runs.values()):

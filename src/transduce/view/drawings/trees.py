@@ -247,9 +247,31 @@ def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
     """Return a tree's layout, with at least `gap` between texts, whose widths `measure` gives."""
     nodes = list(tree_nodes(tree))
     text_widths = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
-    widths, children_widths = subtree_widths(nodes, text_widths, gap)
-    lefts = subtree_lefts(nodes, widths, children_widths)
-    middles = text_middles(nodes, lefts, widths, text_widths)
+
+    # the width of each subtree, and of its children's subtrees together; children before parents
+    widths, inner_widths = [0.0] * len(nodes), [0.0] * len(nodes)
+    for i, node in reversed([*enumerate(nodes)]):
+        widths[i] = max(text_widths[i] + gap, inner_widths[i])
+        if node.parent >= 0:
+            inner_widths[node.parent] += widths[i]
+
+    # the left edge of each subtree; children are centred below their parents
+    lefts, following = [0.0] * len(nodes), [0.0] * len(nodes)
+    for i, node in enumerate(nodes):
+        if node.parent >= 0:
+            lefts[i] = following[node.parent]
+            following[node.parent] += widths[i]
+        following[i] = lefts[i] + (widths[i] - inner_widths[i]) / 2
+
+    # a text's middle: the mean of the children's, unless the text would reach beyond its subtree
+    sums, counts, middles = [0.0] * len(nodes), [0] * len(nodes), [0.0] * len(nodes)
+    for i, node in reversed([*enumerate(nodes)]):
+        middle = sums[i] / counts[i] if counts[i] else lefts[i] + widths[i] / 2
+        half = text_widths[i] / 2
+        middles[i] = min(max(middle, lefts[i] + half), lefts[i] + widths[i] - half)
+        if node.parent >= 0:
+            sums[node.parent] += middles[i]
+            counts[node.parent] += 1
     return Layout(nodes, middles, widths[0])
 
 
@@ -270,47 +292,3 @@ def tree_nodes(tree: Tree) -> Iterator[Node]:
         if kind is SymbolKind.OPEN:
             above.append(number)
         number += 1
-
-
-def subtree_widths(
-    nodes: list[Node], text_widths: list[float], gap: float
-) -> tuple[list[float], list[float]]:
-    """Return the width of each node's subtree, and the sum of its children's subtree widths."""
-    widths, children_widths = [0.0] * len(nodes), [0.0] * len(nodes)
-    for i in reversed(range(len(nodes))):  # children before parents
-        widths[i] = max(text_widths[i] + gap, children_widths[i])
-        if nodes[i].parent >= 0:
-            children_widths[nodes[i].parent] += widths[i]
-    return widths, children_widths
-
-
-def subtree_lefts(
-    nodes: list[Node], widths: list[float], children_widths: list[float]
-) -> list[float]:
-    """Return the x coordinate of each subtree's left edge; children are centred below parents."""
-    lefts, following = [0.0] * len(nodes), [0.0] * len(nodes)
-    for i, node in enumerate(nodes):
-        if node.parent >= 0:
-            lefts[i] = following[node.parent]
-            following[node.parent] += widths[i]
-        following[i] = lefts[i] + (widths[i] - children_widths[i]) / 2
-    return lefts
-
-
-def text_middles(
-    nodes: list[Node], lefts: list[float], widths: list[float], text_widths: list[float]
-) -> list[float]:
-    """Return the x coordinate at which each node's text is centred.
-
-    This is the mean of the children's middles, unless the text would then reach beyond its subtree.
-    """
-    sums, counts = [0.0] * len(nodes), [0] * len(nodes)
-    middles = [0.0] * len(nodes)
-    for i in reversed(range(len(nodes))):
-        middle = sums[i] / counts[i] if counts[i] else lefts[i] + widths[i] / 2
-        half = text_widths[i] / 2
-        middles[i] = min(max(middle, lefts[i] + half), lefts[i] + widths[i] - half)
-        if nodes[i].parent >= 0:
-            sums[nodes[i].parent] += middles[i]
-            counts[nodes[i].parent] += 1
-    return middles
