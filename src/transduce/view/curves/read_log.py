@@ -14,7 +14,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from io import BufferedReader
@@ -175,32 +175,32 @@ class LogPart:
     events: tuple[LogEvent, ...]
     unreadable: int
     size: int  # bytes up to the end of the last whole line
-    tail: bytes  # a last line without a newline: cut by a crash, or not wholly written yet
+    tail: bytes = b""  # a last line without a newline: cut by a crash, or not wholly written yet
+    crc: int | None = None  # the CRC-32 of the log up to `size`; None if some bytes were not read
 
 
-def read_log_part(
-    path: Path, begin: int = 0, on_lines: Callable[[bytes], object] | None = None
-) -> LogPart:
+def read_log_part(path: Path, begin: int = 0, crc: int = 0) -> LogPart:
     """Read a log from byte `begin`, where a line begins, to its present end.
 
-    `on_lines` is called with each block of whole lines.
+    `crc` is the CRC-32 of the bytes before `begin`; a sha256 would take twice as long.
     """
-    parts, tail = [empty_part(begin)], b""
+    parts, tail, end = [empty_part(begin)], b"", begin
     with open_regular(path) as stream:
         stream.seek(begin)
-        for block in read_line_blocks(stream):
-            if block.lines.endswith(b"\n"):
-                parts.append(parse_lines(block.lines, block.end))
-                if on_lines:
-                    on_lines(block.lines)
+        for lines, size in read_line_blocks(stream):
+            if lines.endswith(b"\n"):
+                parts.append(parse_lines(lines, size))
+                crc, end = zlib.crc32(lines, crc), end + len(lines)
             else:
-                tail = block.lines
-    return replace(join_parts(parts), tail=tail)
+                tail = lines
+    part = join_parts(parts)
+    is_whole = end == part.size  # false if a hole or an endless line was passed over
+    return replace(part, tail=tail, crc=crc if is_whole else None)
 
 
 def empty_part(size: int = 0) -> LogPart:
     """Return a log part that has no lines and ends at byte `size`."""
-    return LogPart(build_updates([]), (), 0, size, b"")
+    return LogPart(build_updates([]), (), 0, size)
 
 
 def parse_lines(lines: bytes, end: int) -> LogPart:
@@ -218,7 +218,7 @@ def parse_lines(lines: bytes, end: int) -> LogPart:
                 updates.append([*given, b""])
             else:
                 events.append(LogEvent(len(updates), event))
-    return LogPart(build_updates(updates), tuple(events), unreadable, end, b"")
+    return LogPart(build_updates(updates), tuple(events), unreadable, end)
 
 
 def join_parts(parts: Sequence[LogPart]) -> LogPart:
@@ -231,43 +231,29 @@ def join_parts(parts: Sequence[LogPart]) -> LogPart:
     )
     updates = join_updates([part.updates for part in parts])
     unreadable = sum(part.unreadable for part in parts)
-    return LogPart(updates, tuple(events), unreadable, parts[-1].size, parts[-1].tail)
-
-
-@final
-class PrefixCheck:
-    """The CRC-32 and the size of a log's first bytes; a sha256 would take twice as long."""
-
-    def __init__(self) -> None:
-        self.crc, self.size = 0, 0
-
-    def update(self, content: bytes | memoryview) -> None:
-        """Add the log's next bytes."""
-        self.crc = zlib.crc32(content, self.crc)
-        self.size += len(content)
+    last = parts[-1]
+    return LogPart(updates, tuple(events), unreadable, last.size, last.tail, last.crc)
 
 
 def read_cached_log(path: Path) -> LogPart:
     """Read a log to its present end, and parse only what its cached columns do not cover."""
-    known, prefix = load_part(path)
-    part = join_parts([known, read_log_part(path, known.size, prefix.update)])
-    is_whole = prefix.size == part.size  # false if a hole or an endless line was passed over
-    if is_whole and part.size - known.size >= LEAST_NEW_BYTES:
+    known = load_part(path)
+    part = join_parts([known, read_log_part(path, known.size, known.crc or 0)])
+    if part.crc is not None and part.size - known.size >= LEAST_NEW_BYTES:
         with suppress(TransduceError, OSError, RecursionError):
-            store_part(path, part, prefix.crc)
+            store_part(path, part)
     return part
 
 
-def load_part(path: Path) -> tuple[LogPart, PrefixCheck]:
-    """Return a log's cached part and the check of its bytes; both empty without a valid cache."""
+def load_part(path: Path) -> LogPart:
+    """Return a log's cached part; an empty one without a valid cache."""
     with suppress(TransduceError, OSError):
         cached = cache_path(path)
         if cached.exists():
-            known, expected = decode_part(read_regular(cached, MAX_FILE_BYTES))
-            prefix = check_prefix(path, known.size)
-            if (prefix.crc, prefix.size) == (expected, known.size):
-                return known, prefix
-    return empty_part(), PrefixCheck()
+            known = decode_part(read_regular(cached, MAX_FILE_BYTES))
+            if known.crc == compute_crc(path, known.size):
+                return known
+    return empty_part()
 
 
 def cache_path(path: Path) -> Path:
@@ -276,22 +262,22 @@ def cache_path(path: Path) -> Path:
     return cache_folder() / "columns" / name[:32]
 
 
-def check_prefix(path: Path, size: int) -> PrefixCheck:
-    """Return the check of the first `size` bytes of a log, or of all if it has fewer."""
-    prefix, buffer = PrefixCheck(), memoryview(bytearray(CHUNK))
+def compute_crc(path: Path, size: int) -> int | None:
+    """Return the CRC-32 of the first `size` bytes of a log; None if it has fewer."""
+    crc, left, buffer = 0, size, memoryview(bytearray(CHUNK))
     with open_regular(path) as stream:
-        while count := stream.readinto(buffer[: min(CHUNK, size - prefix.size)]):
-            prefix.update(buffer[:count])
-    return prefix
+        while count := stream.readinto(buffer[: min(CHUNK, left)]):
+            crc, left = zlib.crc32(buffer[:count], crc), left - count
+    return None if left else crc
 
 
-def store_part(path: Path, part: LogPart, crc: int) -> None:
+def store_part(path: Path, part: LogPart) -> None:
     """Write the columns of a log's whole lines and their CRC-32 to the cache; delete old files."""
     cached = cache_path(path)
     ensure_folder(cached.parent.parent)
     cached.parent.mkdir(mode=0o700, exist_ok=True)
     events = [[event.position, event.values] for event in part.events]
-    about = {"size": part.size, "crc": crc, "unreadable": part.unreadable, "events": events}
+    about = {"size": part.size, "crc": part.crc, "unreadable": part.unreadable, "events": events}
     columns = [getattr(part.updates, name).astype("<f8", copy=False) for name in FIELDS]
     line = json.dumps(about).encode()
     line += b" " * (-len(line) - 1 & 7) + b"\n"  # the columns begin at a multiple of eight bytes
@@ -306,16 +292,16 @@ def store_part(path: Path, part: LogPart, crc: int) -> None:
         old.unlink()
 
 
-def decode_part(content: bytes) -> tuple[LogPart, int]:
-    """Return a cached file's log part and the log's CRC-32; an empty part and 0 if damaged."""
+def decode_part(content: bytes) -> LogPart:
+    """Return a cached file's log part; an empty part, without a CRC, if the file is damaged."""
     if content[:CHECKSUM_BYTES] != checksum([memoryview(content)[CHECKSUM_BYTES:]]):
-        return empty_part(), 0
+        return empty_part()
     end = content.index(b"\n", CHECKSUM_BYTES)
     about: dict[str, Any] = json.loads(content[CHECKSUM_BYTES:end])
     columns = np.frombuffer(memoryview(content)[end + 1 :], "<f8").reshape(len(FIELDS), -1)
     events = tuple(LogEvent(position, values) for position, values in about["events"])
-    part = LogPart(Updates(*columns), events, about["unreadable"], about["size"], b"")
-    return part, about["crc"]
+    sizes = about["unreadable"], about["size"]
+    return LogPart(Updates(*columns), events, *sizes, crc=about["crc"])
 
 
 def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
@@ -340,7 +326,7 @@ def resolve_resumes(part: LogPart) -> RunLog:
     Updates with an impossible step, or a step not above the previous one, count as unreadable.
     """
     if part.tail:
-        part = replace(join_parts([part, parse_lines(part.tail, part.size)]), tail=b"")
+        part = join_parts([part, parse_lines(part.tail, part.size)])
     events = [event for event in part.events if event.values["event"] in KNOWN]
     known = [
         event
@@ -414,15 +400,6 @@ def finite_number(value: object) -> float | None:
 # --- Lines of an untrusted file -------------------------------------------------------------------
 
 
-@final
-@dataclass(frozen=True)
-class LineBlock:
-    """Some lines of a file, and the file offset where the last whole line ends."""
-
-    lines: bytes
-    end: int
-
-
 def skip_hole(stream: BufferedReader) -> int:
     """Seek past a sparse file's hole, if one is here; return the number of bytes skipped."""
     at, file = stream.tell(), stream.fileno()
@@ -436,11 +413,12 @@ def skip_hole(stream: BufferedReader) -> int:
     return data - at
 
 
-def read_line_blocks(stream: BufferedReader) -> Iterator[LineBlock]:
+def read_line_blocks(stream: BufferedReader) -> Iterator[tuple[bytes, int]]:
     """Yield a file's lines from the stream's position on, in blocks of whole lines.
 
-    Lines that are appended after the call are not read. A line over `MAX_LINE_BYTES` becomes a line
-    that is no JSON. A last line without a newline is the last block.
+    With each block comes the file offset where its last whole line ends. Lines that are appended
+    after the call are not read. A line over `MAX_LINE_BYTES` becomes a line that is no JSON. A last
+    line without a newline is the last block.
     """
     end, rest = stream.tell(), b""
     left = os.fstat(stream.fileno()).st_size - end
@@ -453,7 +431,7 @@ def read_line_blocks(stream: BufferedReader) -> Iterator[LineBlock]:
         lines, newline, tail = (rest + block).rpartition(b"\n")
         if newline:
             end = stream.tell() - len(tail)
-            yield LineBlock(lines + newline, end)
+            yield lines + newline, end
         rest = UNREADABLE if len(tail) > MAX_LINE_BYTES else tail
     if rest:
-        yield LineBlock(rest, end)
+        yield rest, end
