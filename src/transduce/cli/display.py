@@ -122,14 +122,29 @@ def escape_controls(text: str) -> str:
 
 
 @contextmanager
-def show_pair_count() -> Iterator[Callable[[str, int], None]]:
-    """In a with block, show a status line; yield a function to set its activity and pair count."""
+def show_status(text: str) -> Iterator[Callable[[str], None]]:
+    """In a with block, show a status line on a terminal; yield a function that sets its text.
+
+    An empty text hides the line until the next text.
+    """
     console = build_console()
     if not is_live() or not console.is_terminal:
-        yield lambda _what, _pairs: None
+        yield lambda _text: None
         return
-    with console.status("reading") as status:
-        yield lambda what, pairs: status.update(f"{what}: {pairs:,}")
+    with console.status(text) as status:
+
+        def show(text: str) -> None:
+            status.update(text)
+            (status.start if text else status.stop)()
+
+        yield show
+
+
+@contextmanager
+def show_pair_count() -> Iterator[Callable[[str, int], None]]:
+    """In a with block, show a status line; yield a function to set its activity and pair count."""
+    with show_status("reading") as show:
+        yield lambda what, pairs: show(f"{what}: {pairs:,}")
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, align_right: bool = False) -> Iterator[str]:

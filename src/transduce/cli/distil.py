@@ -1,7 +1,6 @@
 """`transduce distil`: translate text with a teacher, and train a student on the translations."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.distillation.distil import Distillation
-    from transduce.distillation.stages import OnLine
 
 DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
 
@@ -142,7 +140,7 @@ def command(
         one = ModelOptions(threads=models.threads)
         opened = TranslatorChoice(backward, one).open(on_warning)
         scorer = replace(opened, workers=teacher.workers if teacher else 1)
-    with signals.ending_signals_as_interrupts(), show_stages() as on_line:
+    with signals.ending_signals_as_interrupts(), display.show_status("reading") as show:
         found = distil(
             teacher,
             output,
@@ -158,7 +156,7 @@ def command(
             language=language,
             backward=scorer,
             until=until,
-            on_line=on_line,
+            on_line=lambda *progress: show(format_progress(*progress)),
             callbacks=show_progress,
         )
     display.print_note(*describe(found, output))
@@ -178,20 +176,6 @@ def describe(found: "Distillation", output: Path) -> Iterator[str]:
         yield f"all stages, teacher and student: {page}"
 
 
-@contextmanager
-def show_stages() -> "Iterator[OnLine]":
-    """Context manager: yield a function that shows on a terminal how many lines are done."""
-    console = display.build_console()
-    if not display.is_live() or not console.is_terminal:
-        yield lambda _stage, _done, _total: None
-        return
-    with console.status("reading") as status:
-
-        def show(stage: str, done: int, total: int) -> None:
-            status.update(f"{stage}: {done:,} of {total:,} lines")
-            if done == total:
-                status.stop()  # the training has a display of its own
-            else:
-                status.start()
-
-        yield show
+def format_progress(stage: str, done: int, total: int) -> str:
+    """Return a status line; "" at a stage's end, since the training has a display of its own."""
+    return f"{stage}: {done:,} of {total:,} lines" if done < total else ""

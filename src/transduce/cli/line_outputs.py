@@ -78,13 +78,9 @@ def write_lines(
 
 def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
     """Yield each result unchanged, and show on a terminal how many lines are done."""
-    console = display.build_console()
-    if not display.is_live() or not console.is_terminal:
-        yield from found
-        return
-    with console.status(f"{verb}: reading") as status:
+    with display.show_status(f"{verb}: reading") as show:
         for number, one in enumerate(found, start=1):
-            status.update(f"{verb}: {number:,} lines")
+            show(f"{verb}: {number:,} lines")
             yield one
 
 
