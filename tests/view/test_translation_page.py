@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from transduce.view.translation.page import Form, PageSettings, TranslationPage
+from transduce.view.translation.page import TranslationPage
 
 PAIRS = [("en", "de"), ("de", "en")]
-SETTINGS = PageSettings(PAIRS, {"en": "English"}, {("en", "de"): "one"}, 5_000, 64)
+PAGE = TranslationPage(PAIRS, {"en": "English"}, {("en", "de"): "one"}, 5_000, 64)
 
 
 def test_the_page_is_below_forty_kilobytes_and_asks_its_own_server_only():
-    page = TranslationPage(replace(SETTINGS, can_detect=True)).write(Form())
+    page = replace(PAGE, can_detect=True).write()
     assert len(page.encode()) < 40_000
     assert "default-src 'none'" in page
     assert "connect-src 'self'; base-uri 'none'; form-action 'self'" in page
@@ -21,24 +21,23 @@ def test_the_page_is_below_forty_kilobytes_and_asks_its_own_server_only():
 
 
 def test_what_the_page_says_of_its_model_stands_in_a_landmark_and_no_button_hides_its_words():
-    page = TranslationPage(SETTINGS).write(Form())
+    page = PAGE.write()
     assert 'id="about"' in page.split("<header>")[1].split("</header>")[0]
     for name, written in re.findall(r'<button[^>]*aria-label="([^"]*)"[^>]*>([^<]*)', page):
         assert written.strip() in name
 
 
 def test_languages_can_be_detected_where_the_server_can_and_are_told():
-    assert '<option value="auto"' not in TranslationPage(SETTINGS).write(Form())
-    settings = replace(SETTINGS, can_detect=True)
-    fresh = TranslationPage(settings).write(Form())
+    assert '<option value="auto"' not in PAGE.write()
+    page = replace(PAGE, can_detect=True)
+    fresh = page.write()
     assert '<option value="auto">detect language</option><option value="en" selected>' in fresh
-    asked = TranslationPage(settings).write(Form("a", "b", "auto", "de", "en"))
+    asked = page.write("a", "b", "auto", "de", "en")
     assert '<option value="auto" selected>detected: English</option><option value="en">' in asked
 
 
 def test_what_a_form_holds_is_escaped_and_no_mark_in_it_is_filled():
-    form = Form("<!--translation--></textarea>", "<script>", "de", "en")
-    page = TranslationPage(SETTINGS).write(form)
+    page = PAGE.write("<!--translation--></textarea>", "<script>", "de", "en")
     assert "&lt;!--translation--&gt;&lt;/textarea&gt;</textarea>" in page
     assert ">&lt;script&gt;</div>" in page
     assert page.count("<script>") == 1
@@ -66,7 +65,7 @@ STATUS = "document.getElementById('status').textContent"
 
 @pytest.fixture
 def page(browser):
-    browser.open_text(TranslationPage(SETTINGS).write(Form()))
+    browser.open_text(PAGE.write())
     return browser
 
 
