@@ -70,35 +70,38 @@ def record_weights(
         layers = choose(mask)
         if layers is None:
             return operations.build_attention(queries, keys, mask)
-        return RecordingAttention(queries, keys, mask, layers)
+        return AttentionBySentence(queries, keys, mask, layers.append)
 
     return replace(operations, build_attention=build)
 
 
 @final
 @dataclass(frozen=True)
-class RecordingAttention:
-    """Attention that computes sentence by sentence and appends each call's weights to `layers`."""
+class AttentionBySentence:
+    """Attention that is computed sentence by sentence, and shows its weights before their use.
+
+    `on_weights` is called once a layer, with a tensor for each sentence, which it may change.
+    """
 
     queries: Sequence[int]  # the number of query tokens of each sentence
     keys: Sequence[int]  # the number of key tokens of each sentence
     mask: AttentionMask
-    layers: Layers  # the weights of the calls so far
+    on_weights: Callable[[list[Tensor]], None]
 
     def __call__(
         self,
         q: Float[Tensor, "T H K"],
         k: Float[Tensor, "S H K"],
         v: Float[Tensor, "S H d_v"],
-        dropout: float = 0.0,  # noqa: ARG002 - weights are recorded of models that do not train
+        dropout: float = 0.0,  # noqa: ARG002 - weights are shown of models that do not train
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute attention and append this layer's weights, one tensor per sentence."""
-        parts = (q.split(list(self.queries)), k.split(list(self.keys)), v.split(list(self.keys)))
-        weights, outputs = [], []
-        for sentence in zip(*parts, strict=True):
-            one_q, one_k, one_v = (side.transpose(0, 1) for side in sentence)
-            positions = (torch.arange(x.shape[1], device=q.device) for x in (one_q, one_k))
-            weights.append(attention_weights(one_q, one_k, self.mask.compute_allowed(*positions)))
-            outputs.append((weights[-1] @ one_v).transpose(0, 1))
-        self.layers.append(weights)
-        return torch.cat(outputs)
+        """Compute attention; pass this layer's weights to `on_weights` before the values."""
+        both = zip(q.split(list(self.queries)), k.split(list(self.keys)), strict=True)
+        weights = []
+        for one_q, one_k in both:
+            positions = (torch.arange(len(x), device=q.device) for x in (one_q, one_k))
+            allowed = self.mask.compute_allowed(*positions)
+            weights.append(attention_weights(one_q.transpose(0, 1), one_k.transpose(0, 1), allowed))
+        self.on_weights(weights)
+        pairs = zip(weights, v.split(list(self.keys)), strict=True)
+        return torch.cat([(one @ one_v.transpose(0, 1)).transpose(0, 1) for one, one_v in pairs])

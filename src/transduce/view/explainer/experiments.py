@@ -16,18 +16,13 @@ import torch
 from torch import Tensor
 
 from transduce.equip import choose_operations
+from transduce.inference.attention_weights import AttentionBySentence
 from transduce.inference.outputs import combine_models, fit_batch_size
 from transduce.inference.translator import Translator
 from transduce.mixing.layers import RecomputingModel
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
-from transduce.paper.operations import (
-    AttentionMask,
-    BatchAttention,
-    BuildAttention,
-    Operations,
-    attention_weights,
-)
+from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention, Operations
 from transduce.search.bounds import choose_beam_strategy, search_in_memory
 from transduce.view.explainer.reference import trace_model
 from transduce.vocabulary import BEGIN, END
@@ -250,31 +245,22 @@ def build_changed_attention(model: Transformer, change: Change) -> BuildAttentio
     """Return a builder of attention functions that make a change; use it for one search only."""
     calls = {True: count(), False: count(-model.sizes.encoder_depth)}  # the encoder's come first
 
-    def build(
-        query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask
-    ) -> BatchAttention:
-        def attend(q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:  # noqa: ARG001
+    def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
+        def change_weights(weights: list[Tensor]) -> None:
             call = next(calls[mask.causal])
             layer = call % model.sizes.decoder_depth + 1 if call >= 0 else 0
-            is_open = mask.causal and "mask" in change.off
-            seen = replace(mask, causal=False) if is_open else mask
             is_off = layer and not mask.causal and f"decoder.{layer}.cross" in change.off
             edits = [edit for edit in change.edits if edit[0] == layer and not mask.causal]
-            found = []
-            sides = (q.split(list(query_lengths)), k.split(list(key_lengths)))
-            for queries, keys, values in zip(*sides, v.split(list(key_lengths)), strict=True):
-                places = (torch.arange(len(queries)), torch.arange(len(keys)))
-                allowed = seen.compute_allowed(*places)
-                weights = attention_weights(
-                    queries.transpose(0, 1), keys.transpose(0, 1), allowed
-                )  # [H T S]
+            for one in weights:  # [H T S]
                 for _, head, row, column, weight in edits:
-                    if row < weights.shape[1] and column < weights.shape[2]:
-                        weights[head - 1, row, column] = weight
-                found.append((weights @ values.transpose(0, 1)).transpose(0, 1))
-            return torch.zeros_like(torch.cat(found)) if is_off else torch.cat(found)
+                    if row < one.shape[1] and column < one.shape[2]:
+                        one[head - 1, row, column] = weight
+                if is_off:
+                    one.zero_()
 
-        return attend
+        is_open = mask.causal and "mask" in change.off
+        seen = replace(mask, causal=False) if is_open else mask
+        return AttentionBySentence(queries, keys, seen, change_weights)
 
     return build
 
