@@ -50,6 +50,10 @@ from transduce.training.progress import TrainingCallbacks
 Prepare = Callable[[Path, Data, Pairs, Pairs | None], PreparedCorpus]
 Train = Callable[[Path, Recipe, PreparedCorpus], None]
 SILENTLY: Prepare = partial(prepare_corpus, on_progress=ignore_event)
+MORE_MEMORY = (
+    "free some, and the same command tries the row again; or begin it in another folder "
+    "with less: -o FOLDER --set training.micro_batch_tokens=NUMBER, or a smaller --scale"
+)
 POLL_SECONDS = 1.0  # seconds until the next attempt to lock a corpus
 
 
@@ -133,7 +137,7 @@ def write_report(
     return report
 
 
-def train_rows(
+def train_rows(  # noqa: PLR0915 - the road of a table's rows, in one piece
     jobs: Sequence[RowJob],
     request: TableRequest,
     callbacks: TableCallbacks,
@@ -157,39 +161,23 @@ def train_rows(
     for number, job in enumerate(jobs, start=1):
         row = f"row {job.row}, seed {job.seed} ({number} of {len(jobs)})"
         callbacks.on_message(row)
+        failure: TransduceError | None = None
         try:
-            outcome = try_row(job, request.output, prepared, test, callbacks)
+            outcome = train_row(job, request.output, prepared, test, callbacks)
             callbacks.on_message(f"{row}: {outcome}")
         except InUseError as held:
             callbacks.on_message(f"{row}: left to another process: {held.fact}")
         except TransduceError as fault:
-            failures.append(fault.with_traceback(None))  # a traceback would keep the model alive
-            callbacks.on_failure(row, fault)
+            failure = fault.with_traceback(None)  # a traceback would keep the model alive
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            failure = InputError("memory ran out", MORE_MEMORY)
+        if failure is not None:  # the other rows of the table are trained all the same
+            gc.collect()  # frees the model's memory, because no variable refers to it any more
+            failures.append(failure)
+            callbacks.on_failure(row, failure)
     return failures
-
-
-def try_row(
-    job: RowJob,
-    output: Path,
-    prepared: PreparedCorpus,
-    test: ParallelLines | None,
-    callbacks: TableCallbacks,
-) -> str:
-    """Train and measure a row, as `train_row` does; raise InputError if memory runs out.
-
-    After an InputError the other rows of the table are still trained.
-    """
-    try:
-        return train_row(job, output, prepared, test, callbacks)
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-    gc.collect()  # frees the model's memory, because no variable refers to it any more
-    raise InputError(
-        "memory ran out",
-        "free some, and the same command tries the row again; or begin it in another folder "
-        "with less: -o FOLDER --set training.micro_batch_tokens=NUMBER, or a smaller --scale",
-    )
 
 
 def train_row(
