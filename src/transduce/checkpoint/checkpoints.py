@@ -173,9 +173,10 @@ def write_tensors(
 
 
 def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:
-    """Return the snapshots in a run's subfolder `place` (default: for averaging), oldest first.
+    """Return the snapshots in the subfolder `place` of a run, in ascending order of step.
 
-    MILESTONES has early snapshots that were kept. Checkpoints can be read as snapshots, too.
+    SNAPSHOTS, the default, has those that are averaged; MILESTONES has early ones. Checkpoints can
+    be read as snapshots, too.
     """
     return [Snapshot(step, step_folder(run / place, step)) for step in list_steps(run / place)]
 

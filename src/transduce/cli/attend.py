@@ -241,16 +241,16 @@ def record(
     return record_attention(translator, text, target)
 
 
-def find_figure_text(number: str, language: str) -> str:
+def find_figure_text(figure_number: str, language: str) -> str:
     """Return the sentence that a figure of the paper shows; refuse languages other than English."""
     from transduce.view.attention.figures import FIGURES
 
     require(
         language in ("en", *UNNAMED),
-        f"the sentence of Figure {number} is English, and this model reads {language}",
+        f"the sentence of Figure {figure_number} is English, and this model reads {language}",
         "give a TEXT, with --word and --read",
     )
-    return FIGURES[int(number)].text
+    return FIGURES[int(figure_number)].text
 
 
 def write_output(

@@ -116,9 +116,9 @@ def run_command(words: Sequence[str], folder: str) -> tuple[int, str]:
     return ended.returncode, ended.stderr.decode(errors="replace")[-SAID:]
 
 
-def wait_for_all(ray: Any, numbers: dict[Any, int], count: int) -> int:  # noqa: ANN401
-    """Wait for tasks (task -> shard), print how each ended, return the first failure's code."""
-    failed, left = 0, list(numbers)
+def wait_for_all(ray: Any, shard_numbers: dict[Any, int], count: int) -> int:  # noqa: ANN401
+    """Wait for the tasks in `shard_numbers`; print their ends; return the first failure's code."""
+    failed, left = 0, list(shard_numbers)
     while left:
         (done,), left = ray.wait(left)
         try:
@@ -127,7 +127,7 @@ def wait_for_all(ray: Any, numbers: dict[Any, int], count: int) -> int:  # noqa:
             code, said = 7, str(error)[-SAID:]
         if code:
             fact = said.partition("error: ")[2].strip() or said
-            display.print_error(f"shard {numbers[done]} of {count} ended with {code}: {fact}")
+            display.print_error(f"shard {shard_numbers[done]} of {count} ended with {code}: {fact}")
         else:
             display.print_note(f"{count - len(left):,} of {count:,} shards ended")
         failed = failed or code

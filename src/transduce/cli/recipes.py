@@ -32,7 +32,7 @@ class KnownRecipe(NamedTuple):
 
     @property
     def symbols(self) -> tuple[int, int]:
-        """The sizes of both vocabularies, or `data.vocabulary_size` twice if none were learned."""
+        """The (source, target) vocabulary sizes, by the recipe's setting if none were learned."""
         return self.sizes or (self.recipe.data.vocabulary_size,) * 2
 
     @property

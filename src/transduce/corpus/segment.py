@@ -179,9 +179,9 @@ class SavedSegments:
             except FolderError:
                 return
 
-    def save(self, number: int, segment: Segment) -> Segment:
-        """Save segment `number`, from 0, over any unusable one; return it with its ids on disk."""
-        folder = self.folder(number)
+    def save(self, index: int, segment: Segment) -> Segment:
+        """Save segment `index`, from 0, over any unusable one; return it with its ids on disk."""
+        folder = self.folder(index)
         if folder.exists():
             remove_folder(folder)
         about = {"origin": self.origin, "pairs": asdict(segment.counts)}
@@ -191,18 +191,18 @@ class SavedSegments:
                 writer.write(f"{name}.lengths", side.lengths.tobytes())
             if segment.texts:
                 writer.write(TEXTS, segment.texts)
-        return self.open_one(number)
+        return self.open_one(index)
 
-    def open_one(self, number: int) -> Segment:
-        """Open saved segment `number`, from 0; raise FolderError if it is missing or unusable."""
-        verified = open_folder(self.folder(number), KIND)
+    def open_one(self, index: int) -> Segment:
+        """Open saved segment `index`, from 0; raise FolderError if it is missing or unusable."""
+        verified = open_folder(self.folder(index), KIND)
         found = verified.about.get("origin")
         require_consistent(found == self.origin, verified.folder, self.origin, str(found))
         return open_segment(verified, self.symbols)
 
-    def folder(self, number: int) -> Path:
-        """Return the path of the folder of segment `number`."""
-        return segments_folder(self.store) / f"{self.prefix}{number:08d}"
+    def folder(self, index: int) -> Path:
+        """Return the path of the folder of segment `index`."""
+        return segments_folder(self.store) / f"{self.prefix}{index:08d}"
 
 
 def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:

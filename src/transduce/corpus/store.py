@@ -104,9 +104,9 @@ class Store:
         """The number of tokens of each of the N target sentences, END included."""
         return self.target.lengths
 
-    def pair(self, number: int) -> tuple[Int[np.ndarray, " S"], Int[np.ndarray, " T"]]:
-        """Return the S source ids and the T target ids of the pair with index `number`, from 0."""
-        one = np.array([number])
+    def pair(self, index: int) -> tuple[Int[np.ndarray, " S"], Int[np.ndarray, " T"]]:
+        """Return the S source ids and the T target ids of the pair at `index`, from 0."""
+        one = np.array([index])
         return self.source.gather(one), self.target.gather(one)
 
 

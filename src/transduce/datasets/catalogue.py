@@ -4,8 +4,8 @@ The parallel corpora are WMT's training data and test sets, and small ones to tr
 The treebanks are CRAFT, annotated by hand, and GUM, with automatically parsed trees. Tables beside
 this module describe them:
 
-    corpora.tsv    name and languages, splits that other corpora have, licence, description
-    splits.tsv     a split's filter of pairs, sha256 of both texts, lines (0: those of its parts)
+    corpora.tsv    name and languages, corpora used as its other splits, licence, description
+    splits.tsv     pair filter, sha256 of both texts, line count (0 means the sum over its parts)
     parts.tsv      the parts of splits in their order, with the file and reader of both texts
     treebanks.tsv  name, repository, commit, folder and ending of the files, licence, description
     craft.tsv      CRAFT's documents, each with split, trees, size, sha256 and licence
@@ -63,7 +63,7 @@ DOWNLOADS = {
     name: Download(tuple(addresses.split()), int(size), sha256, md5)
     for name, size, sha256, md5, addresses in read_table("downloads.tsv")
 }
-READERS: dict[str, tuple[LineReader, LineReader]] = {  # of source and target
+READERS: dict[str, tuple[LineReader, LineReader]] = {  # (source, target) by name in parts.tsv
     "": (strip_newlines, strip_newlines),
     "sgml": (read_sgml_segments, read_sgml_segments),
     "iwslt": (read_iwslt_segments, read_iwslt_segments),
@@ -86,7 +86,7 @@ FILTERS: dict[str, PairFilter] = {
 
 
 def read_parts() -> dict[str, list[Part]]:
-    """Return the parts of each split, such as "multi30k en-de dev", by parts.tsv."""
+    """Read parts.tsv; return the parts of each split by its name, such as "multi30k en-de dev"."""
     rows = defaultdict[tuple[str, str, str], list[TextPair]](list)
     for splits, name, one, in_one, other, in_other, reader, lines in read_table("parts.tsv"):
         read_one, read_other = READERS[reader]
@@ -103,7 +103,7 @@ def read_parts() -> dict[str, list[Part]]:
 
 
 def read_corpora() -> tuple[Corpus, ...]:
-    """Return all corpora, by corpora.tsv, with their splits."""
+    """Read corpora.tsv and splits.tsv; return all corpora with their splits."""
     parts, splits = read_parts(), defaultdict[str, list[Split]](list)
     for corpus, name, pair_filter, source, target, lines in read_table("splits.tsv"):
         own = tuple(parts[f"{corpus} {name}"])
@@ -121,7 +121,7 @@ def read_corpora() -> tuple[Corpus, ...]:
 
 
 def read_treebanks() -> tuple[Treebank, ...]:
-    """Return all treebanks, by treebanks.tsv, with their splits, by a table named after each."""
+    """Read treebanks.tsv, and a table of documents for each treebank; return all treebanks."""
     found = []
     for name, repository, commit, folder, ending, licence, about in read_table("treebanks.tsv"):
         documents = defaultdict[str, list[Document]](list)

@@ -72,7 +72,7 @@ def corpus_folder(corpus: Corpus | Treebank, cache: Path) -> Path:
 def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """Return the two verified text files of a corpus's split, or None if it has no such split."""
+    """Return the verified (source, target) files of a split, or None if the corpus lacks it."""
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
     folder = open_fetched(find_corpus(lies_in, languages), cache, name)

@@ -128,7 +128,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     if teacher is not None and inputs.pairs is not None and columns is None:
         require_languages(teacher, inputs.pairs)
     folder = read_folder(folder)
-    recipe = require_student(find_recipe(student), {} if settings is None else settings)
+    recipe = customise_student(find_recipe(student), {} if settings is None else settings)
     last = STAGES.index(until)
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
@@ -181,8 +181,8 @@ def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
     return with_changes(recipe, {"data.vocabulary_size": size})
 
 
-def require_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Return a student's changed recipe; refuse one that cannot translate or be trained here."""
+def customise_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
+    """Apply `settings` to a student's recipe and return it; refuse one that cannot be trained."""
     recipe = customise_recipe(recipe, settings)
     fact = f"a student translates, and data.task is {recipe.data.task}"
     require(find_task_kind(recipe.data).is_text, fact, "--set data.task=translation")
@@ -201,7 +201,7 @@ def require_languages(teacher: Translator, pairs: Path) -> None:
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:
-    """Return a teacher's languages, or the languages in file names; None if there are none."""
+    """Return (source, target) languages of a teacher, else of file names, or None without any."""
     if teacher is not None:
         data = teacher.recipe.data
         languages = (data.source_language, data.target_language)

@@ -135,9 +135,9 @@ def pack_piece(piece: str, score: float, kind: int) -> bytes:
     return text + b"\x15" + struct.pack("<f", score) + b"\x18" + pack_number(kind)
 
 
-def pack_field(number: int, content: bytes) -> bytes:
+def pack_field(field_number: int, content: bytes) -> bytes:
     """Return a protobuf field: its number, the length of its content, and the content."""
-    return pack_number(number << 3 | LENGTHS) + pack_number(len(content)) + content
+    return pack_number(field_number << 3 | LENGTHS) + pack_number(len(content)) + content
 
 
 def pack_number(value: int) -> bytes:

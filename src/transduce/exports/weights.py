@@ -148,17 +148,25 @@ class Collector:
             other = layer.cross_attention
             query = split_projection(other.query, [len(other.query.weight)])
             keys_values = split_projection(other.key_value, other.parts)
-            cross = self.pad_attention([*query, *keys_values], other, layer.add_cross)
+            cross = self.collect_attention([*query, *keys_values], other, layer.add_cross)
         return Layer(
-            self.pad_attention(parts, own, layer.add_self),
+            self.collect_attention(parts, own, layer.add_self),
             cross,
             collect_affine(feed_forward.inner),
             collect_affine(feed_forward.outer),
             collect_affine(layer.add_feed_forward.norm),
         )
 
-    def pad_attention(self, parts: list[Projection], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
-        """Return attention with scaled, padded `parts` (W^Q, W^K, W^V) and `residual`'s norm."""
+    def collect_attention(
+        self,
+        parts: list[Projection],
+        attention: Any,  # noqa: ANN401
+        add_and_norm: Any,  # noqa: ANN401
+    ) -> Attention:
+        """Return the head-padded weights of an attention module and of its sub-layer's layer norm.
+
+        `parts` are W^Q, W^K and W^V, of which W^Q is scaled to make up for the padded head width.
+        """
         (output,) = split_projection(attention.output, [len(attention.output.weight)])
         rows = self.pad_rows(output.weight.T)
         query, key, value = (
@@ -169,7 +177,7 @@ class Collector:
             for one, scale in zip(parts, self.scales, strict=True)
         )
         output = replace(output, weight=np.ascontiguousarray(rows.T))
-        return Attention(query, key, value, output, collect_affine(residual.norm))
+        return Attention(query, key, value, output, collect_affine(add_and_norm.norm))
 
     @property
     def scales(self) -> Array:

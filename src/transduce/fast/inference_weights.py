@@ -33,7 +33,7 @@ from transduce.settings.search import InferencePrecision
 # names of torch's private operators for MKL
 MKL_PACK, MKL_LINEAR = "mkl._mkl_reorder_linear_weight", "mkl._mkl_linear"
 
-MKL_ROWS = 256  # rows of x to pack for: the packed form for 256 or more is the fastest
+MKL_ROWS = 256  # rows of x that W is packed for; packing for 256 or more rows is fastest
 
 
 # A traced call would keep the number of rows that it was traced with.
@@ -55,7 +55,7 @@ class TransposedLinear(nn.Module):
         super().__init__()
         self.weight, self.bias = linear.weight, linear.bias
         self.weight.data = self.weight.data.t().contiguous().t()
-        self.columns = self.weight.detach().t()  # the same memory
+        self.columns = self.weight.detach().t()  # a view, not a copy
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
@@ -85,7 +85,8 @@ class OneDnnLinear(PackedModule):
     def __init__(self, linear: Linear) -> None:
         super().__init__()
         blocks = find_operator(BLOCK)(linear.weight.detach().contiguous())
-        self.register_buffer("blocks", blocks, persistent=False)  # else it cannot be in a graph
+        # a buffer, since a traced graph cannot hold a packed tensor as a constant
+        self.register_buffer("blocks", blocks, persistent=False)
         self.blocks: Tensor
         self.bias = linear.bias
         self.multiply_and_add = find_operator(LINEAR_ADD)
@@ -119,14 +120,14 @@ class MklLinear(PackedModule):
     def __init__(self, linear: Linear) -> None:
         super().__init__()
         weight = linear.weight.detach().contiguous()
-        # MKL allocates some 8 MB more than it fills, which cost nothing on untouched pages
+        # MKL allocates 8 MB more than it writes; fresh pages that nobody writes take no memory
         release_freed_memory()
         packed = find_operator(MKL_PACK)(weight, MKL_ROWS)
-        self.register_buffer("packed", packed, persistent=False)  # else it cannot be in a graph
+        self.register_buffer("packed", packed, persistent=False)  # a buffer, as in `OneDnnLinear`
         self.packed: Tensor
         self.bias = linear.bias
-        # The kernel reads only the shape of W. It would multiply with W if it were told another
-        # number of rows than x has.
+        # The kernel reads only the shape of W, unless it is told another number of rows than x
+        # has. Then it multiplies by W, which is NaN here so that the error cannot pass unseen.
         shape = weight.new_full((1, 1), torch.nan).expand(weight.shape)
         self.register_buffer("shape", shape, persistent=False)
         self.shape: Tensor
@@ -157,7 +158,7 @@ class MklLinear(PackedModule):
 
 @functools.cache
 def has_mkl_packing() -> bool:
-    """Return whether this torch multiplies by matrices packed for MKL, with any number of rows."""
+    """Return whether torch multiplies by MKL-packed matrices for any number of rows of x."""
     if not all(map(find_operator, (MKL_PACK, MKL_LINEAR))):
         return False
     linear = Linear(8, 6, bias=False)
@@ -188,7 +189,7 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
         from transduce.fast.int8 import build_int8
 
         replace_linear_modules(model.float().requires_grad_(requires_grad=False), build_int8)
-        release_freed_memory()  # of the float32 weights
+        release_freed_memory()  # the float32 weights have been replaced
     else:
         model.to(getattr(torch, precision.value))
         processor = read_processor()

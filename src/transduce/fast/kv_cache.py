@@ -437,7 +437,7 @@ def attend_by_loops_if_faster(
     mask: Float[Tensor, "S 1 #W s"],
     width: int,
 ) -> Float[Tensor, "R Hd_v"]:
-    """Return what `attend_to_cache` does, computed by compiled loops if there are many rows."""
+    """Compute `attend_to_cache`, by compiled loops if there are many rows, else by torch."""
     if not has_rows_for_loops(q, q.shape[0] * q.shape[2]):
         return attend_to_cache(q, k, v, mask, width)
     from transduce.fast.search_loops import LOOP_OPERATOR

@@ -91,7 +91,7 @@ class DecoderLayers(nn.Module):
         self.decoder, self.attend = decoder, attend
 
     def forward(self, x: Float[Tensor, "R d_model"], *step: Tensor) -> Float[Tensor, "R d_model"]:
-        """Compute the states of R hypotheses; the tensors of `step` are those of `StepTensors`."""
+        """Return the last layer's states of R hypotheses; `step` has `StepTensors`' tensors."""
         return run_layers(self.decoder, x, CacheStep(StepTensors(*step), self.attend))
 
 

@@ -38,8 +38,10 @@ def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> Att
     """Run a model on packed sources and target inputs; return its attention weights    (3.2)"""
     encoder, decoder, cross = Layers(), Layers(), Layers()
     operations = model.eval().operations
-    memory = model.encode(source, record_weights(operations, lambda _mask: encoder))
-    in_decoder = record_weights(operations, lambda mask: decoder if mask.causal else cross)
+    memory = model.encode(source, build_recording_operations(operations, lambda _mask: encoder))
+    in_decoder = build_recording_operations(
+        operations, lambda mask: decoder if mask.causal else cross
+    )
     states = model.decode(inputs, memory, in_decoder)
     kinds = {"encoder": encoder, "decoder": decoder, "cross": cross}
     return AttentionRecord({kind: found for kind, found in kinds.items() if found}, states)
@@ -53,12 +55,12 @@ def capture_cross_attention(model: Transformer, source: Packed, inputs: Packed) 
     """
     operations = model.eval().operations
     cross = Layers()
-    recording = record_weights(operations, lambda mask: None if mask.causal else cross)
+    recording = build_recording_operations(operations, lambda mask: None if mask.causal else cross)
     model.decode(inputs, model.encode(source), recording)
     return cross
 
 
-def record_weights(
+def build_recording_operations(
     operations: Operations, choose: Callable[[AttentionMask], Layers | None]
 ) -> Operations:
     """Return operations whose attention appends its weights to the list from `choose(mask)`.

@@ -42,7 +42,7 @@ class Attempt:
     needs_links: bool = False  # whether `restore` needs the output's word alignment
 
     def restore_output(self, output: Output, source: str) -> tuple[Output, bool]:
-        """Restore URLs and placeholders in an output; return it, and whether all are in it.
+        """Return an output with URLs and placeholders put back, and whether it has all of them.
 
         The bool is always True for the plain attempt; `lost` then still lists what is missing. The
         alignment is dropped if putting items back changed the number of words of a side.
@@ -156,12 +156,12 @@ def keep_items(
     return BlockResult(outputs, [one for some in warnings for one in some])
 
 
-def warn_of_loss(number: int, outputs: Sequence[Output]) -> list[LineWarning]:
-    """Return [a warning] if the best output of line `number` has lost something, else []."""
+def warn_of_loss(line_number: int, outputs: Sequence[Output]) -> list[LineWarning]:
+    """Return [a warning] if the best output of line `line_number` has lost something, else []."""
     if not outputs[0].lost:
         return []
     fact = f"its translation lacks {describe_lost(outputs[0].lost)}"
-    return [LineWarning(number, fact, "lost")]
+    return [LineWarning(line_number, fact, "lost")]
 
 
 def describe_lost(lost: Sequence[str]) -> str:

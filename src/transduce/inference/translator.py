@@ -150,7 +150,7 @@ class Translator:
     @overload
     def nbest(self, text: Texts, n: int, *, prefix: Texts | None = None) -> list[list[Output]]: ...
     def nbest(self, text: Any, n: int, *, prefix: Any = None) -> list[Any]:
-        """Return the `n` best outputs of a text, with scores; for several texts, a list of lists.
+        """Return the `n` best `Output`s of a text, best first; for several texts, a list of lists.
 
         Outputs of a search have different texts, so there may be fewer than `n`.
         """
@@ -209,7 +209,7 @@ class Translator:
     @overload
     def align(self, source: Texts, target: Texts) -> list[Alignment]: ...
     def align(self, source: Any, target: Any) -> Any:
-        """Return the word alignment of a source and a target: see `transduce.align`."""
+        """Return one `Alignment`, links of source to target words; for two lists, one per pair."""
         if isinstance(source, str) and isinstance(target, str):
             (alignment,) = self.align_pairs([(source, target)])
             return alignment

@@ -30,7 +30,7 @@ from transduce.packed import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
-    """The rule for which positions may attend to which    (sections 3.2.3 and 4)"""
+    """Which keys a query may attend to: all, none after it, or only near ones    (3.2.3 and 4)"""
 
     causal: bool = False  # whether a position may attend only to itself and earlier positions
     neighbourhood: int = 0  # odd r: |i - j| <= (r - 1) / 2 for positions i and j; 0: no limit

@@ -85,7 +85,7 @@ class Adam:
         return [*self.named_weights.values(), *self.moments.values()]
 
     def clear_gradients(self) -> None:
-        """Forget all gradients, so that the next backward pass does not add to them."""
+        """Discard all gradients, so that the next backward pass does not add to them."""
         for weight in self.parameters.values():
             weight.grad = None
 
@@ -134,7 +134,7 @@ class Update:
 
     step: int
     loss: float  # nats per target token against smoothed labels
-    nats: float  # -log P per target token, without smoothing; e^nats is the perplexity
+    nats: float  # -log p per target token, without smoothing; e^nats is the perplexity
     source_tokens: int
     target_tokens: int
     learning_rate: float
@@ -151,7 +151,7 @@ class PendingUpdate:
     source_tokens: int
     target_tokens: int
     learning_rate: float
-    sums: Float[Tensor, "M 2"]  # summed loss and -log P of each micro-batch
+    sums: Float[Tensor, "M 2"]  # summed loss and -log p of each micro-batch
     gradient_norm: Float[Tensor, ""]
     skipped: Float[Tensor, ""]  # 1 if loss or gradient was not finite, else 0; on the device
 
@@ -308,7 +308,7 @@ class Optimiser(Protocol):
         """The weights, their moments, and the number of updates."""
 
     def clear_gradients(self) -> None:
-        """Forget all gradients, so that the next backward pass does not add to them."""
+        """Discard all gradients, so that the next backward pass does not add to them."""
 
     def list_gradients(self) -> Sequence[Tensor]:
         """Return all gradients, 0 where the loss does not depend on a weight."""
@@ -330,13 +330,13 @@ BuildOptimiser = Callable[[nn.Module, Training], Optimiser]
 ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
 AddGradients = Callable[[Transformer, Training, Batch, int], Tensor]
 
-# adds the gradient of the micro-batch with this index; returns its summed loss and -log P
+# adds the gradient of the micro-batch with this index; returns its summed loss and -log p
 Accumulate = Callable[[int], Float[Tensor, "2"]]
 
 
 @runtime_checkable
 class RunMicroBatches(Protocol):
-    """Calls `accumulate` for each of an update's micro-batches; returns their loss and -log P sums.
+    """Calls `accumulate` for each of an update's micro-batches; returns their loss and -log p sums.
 
     It may leave micro-batches to other processes, and add the gradients computed there. `costs` are
     the micro-batches' token counts. It returns None if a signal stops it; the update is dropped.

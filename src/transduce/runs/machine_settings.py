@@ -65,7 +65,7 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 
 
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
-    """Return the tokens of a micro-batch: an estimate, or half of it if that exceeds the memory.
+    """Return a micro-batch's token count: an estimate, halved if it exceeds the memory.
 
     On a CPU the estimate alone decides if it exceeds the free memory, because a trial would get the
     process killed, or if it is below half of the free memory. Otherwise a trial update decides.

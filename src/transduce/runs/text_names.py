@@ -246,7 +246,7 @@ def describe_text(text: Pairs) -> str:
 
 
 def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -> tuple[str, str]:
-    """Return a text's languages from settings, file names or the user's own recipe, else UNNAMED.
+    """Return (source, target) languages by settings, file names or the user's recipe, else UNNAMED.
 
     A recipe of the catalogue names the languages of its own corpus, and nothing about this text.
     """
@@ -262,7 +262,7 @@ def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -
 
 
 def read_languages(text: Pairs) -> tuple[str, str]:
-    """Return the languages in a text's file names, such as a.en and a.fr; "" for unknown ones."""
+    """Return (source, target) languages in file names, such as a.en and a.fr; "" for unknown."""
     match text:
         case MixedPairs():
             return read_languages(text.texts[0].pairs)
@@ -292,7 +292,7 @@ def read_language(file: Path) -> str:
 
 
 def read_language_pair(file: Path) -> tuple[str, str]:
-    """Return the two languages in a file's name, such as small.en-fr.tsv, or ("", "")."""
+    """Return both languages in a file's name, such as small.en-fr.tsv, or ("", "")."""
     for part in reversed(file.name.split(".")):
         if (found := BOTH.fullmatch(part)) and {*found.groups()} <= KNOWN:
             source, target = map(shorten_code, found.groups())
@@ -301,7 +301,7 @@ def read_language_pair(file: Path) -> tuple[str, str]:
 
 
 def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
-    """Return the languages, each unnamed one replaced by a guess from the text if that is sure.
+    """Return (source, target) languages, unnamed ones replaced by sure guesses from the text.
 
     Two sides that seem to be of one language stay unnamed.
     """

@@ -50,7 +50,7 @@ class SacreBleuScorer:
         return getattr(metrics, self.kind)(**self.options)
 
     def score(self, texts: Texts) -> Result:
-        """Score an output, the first of `texts`, against its references."""
+        """Return the `Result` of an output, the first of `texts`, against the other texts."""
         metric = self.build()
         found = metric.corpus_score(texts[0], texts[1:])
         # The signature has the number of references, so that only a scored metric has one.

@@ -120,7 +120,7 @@ class Scorer(Protocol):
     """The part of a metric that counts and scores: a `SacreBleuScorer` or a `CountScorer`."""
 
     def score(self, texts: Texts) -> Result:
-        """Score an output, the first of `texts`, against its references."""
+        """Return the `Result` of an output, the first of `texts`, against the other texts."""
 
     def count_lines(self, texts: Texts) -> Sequence[Counts]:
         """Return each output line's counts; `score_sums` takes their sums over lines."""
@@ -179,7 +179,7 @@ class CountScorer:
     total: Callable[..., Total]
 
     def score(self, texts: Texts) -> Result:
-        """Score an output, the first of `texts`, against its references."""
+        """Return the `Result` of an output, the first of `texts`, against the other texts."""
         total = self.total(*map(sum, zip(*self.count_lines(texts), strict=True)))
         return Result(total.score, self.signature, total.details)
 

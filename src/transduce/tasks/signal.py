@@ -45,7 +45,10 @@ class SignalTask(Task):
         return encode_lines(self.target, lines, self.rows[1], "data.target_row")
 
     def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids suffice
-        """Convert ids to text, or to a picture in which a partial last row is filled or cut off."""
+        """Convert ids to text or, if targets are pictures, to a line of text that holds a picture.
+
+        A partial last row is filled with 0 or cut off.
+        """
         if not self.rows[1]:
             return normalise(self.target.decode(list(ids)))
         samples, row = bytes(one - FIRST for one in ids if is_sample(one)), self.rows[1]
@@ -74,9 +77,9 @@ class SignalTask(Task):
         )
 
 
-def is_sample(number: int) -> bool:
+def is_sample(symbol_id: int) -> bool:
     """Return whether an id stands for a byte, which is a sample."""
-    return FIRST <= number < FIRST + BYTES
+    return FIRST <= symbol_id < FIRST + BYTES
 
 
 def encode_lines(

@@ -24,7 +24,7 @@ INVISIBLE = re.compile(
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile("[\u0300-\U0010ffff]{31,}")  # combining marks begin at U+0300
 MAX_MARKS = 30  # consecutive combining marks: the limit of Unicode's stream-safe form (UAX 15)
-SAMPLE_LENGTH = 80  # characters of a side of a dropped pair that the report shows
+SAMPLE_LENGTH = 80  # the report cuts each side of a sample pair to this many characters
 HELD_OUT = "held out for validation"
 SAMPLES = 3  # dropped pairs that the report shows for each reason
 
@@ -96,13 +96,13 @@ class Cleaner:
         self.normalise = normalise_line or normalise
         self.report = CleaningReport()
         self.seen = DuplicateFilter()
-        # returns whether the pairs of a normalised source are held out for validation
+        # tells whether every pair with this normalised source is held out for validation
         self.is_held_out: Callable[[str], bool] = lambda _source: False
 
     def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Yield the normalised pairs that no filter drops, and count all pairs in `self.report`.
 
-        A call for another text of a mixture adds to the counts, and its lines start at 1 again.
+        Counts add up over the calls for the texts of a mixture; each call numbers lines from 1.
         """
         report = self.report
         for line, pair in enumerate(pairs, start=1):
@@ -122,7 +122,7 @@ class Cleaner:
 
 
 EMPTY = "empty side"
-RULES = {  # from a reason why pairs are left out to a setting that keeps more of them
+RULES = {  # for each reason to drop pairs, a setting that drops fewer for that reason
     "too many characters": "data.max_characters=50000",
     "unequal lengths": "data.max_length_ratio=30",
     "identical sides": "data.drop_identical=false",

@@ -174,7 +174,7 @@ def read_pairs_tsv(
 
 
 def split_columns(line: str, hint: str, name: str, number: int) -> tuple[str, str]:
-    """Return the two columns of a line with one tab; else raise InputError for line `number`."""
+    """Return the (source, target) columns of line `number`; InputError unless it has one tab."""
     columns = line.split("\t")
     if len(columns) != 2:
         raise InputError(f"{count_columns(columns)}, not 2", hint, file=name, line=number)

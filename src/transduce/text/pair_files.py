@@ -115,7 +115,7 @@ def find_suffix(path: Path) -> str:
 
 
 def read_column_numbers(columns: Columns, path: Path) -> tuple[int, int]:
-    """Return the numbers of two columns; raise InputError if `columns` holds names."""
+    """Return (source, target) column numbers; raise InputError if `columns` holds names."""
     source, target = columns
     if isinstance(source, int) and isinstance(target, int):
         return source, target
@@ -249,7 +249,7 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
 
 
 def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
-    """Return the source and target language that the elements around an XLIFF unit declare."""
+    """Return the (source, target) languages that the elements around an XLIFF unit declare."""
     found = {name: value for one in above for name, value in one.attrib.items()}
     source = found.get("source-language") or found.get("srcLang") or ""
     target = found.get("target-language") or found.get("trgLang") or ""
@@ -257,7 +257,7 @@ def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
 
 
 def detect_languages(path: Path) -> tuple[str, str]:
-    """Return a TMX or XLIFF file's source and target language; ("", "") if it names none."""
+    """Return a TMX or XLIFF file's (source, target) languages; ("", "") if it names none."""
     if find_suffix(path) == ".tmx":
         for texts, declared in list_variants(path):
             if len(texts) > 1:
@@ -270,7 +270,7 @@ def detect_languages(path: Path) -> tuple[str, str]:
 
 
 def read_languages(columns: Columns | None, path: Path) -> tuple[str, str] | None:
-    """Return the language codes in `columns`, None if it is None; InputError for numbers."""
+    """Return (source, target) language codes in `columns`, or None; InputError for numbers."""
     if columns is None:
         return None
     source, target = columns
@@ -285,7 +285,7 @@ def normalise_code(code: str) -> str:
 
 
 def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[str, str]:
-    """Return a TMX header's source language and the one other language; InputError if unclear."""
+    """Return a TMX header's (source language, one other language); InputError if unclear."""
     main = [code.partition("-")[0] for code in codes]
     source = declared.partition("-")[0]
     others = {*main} - {source}

@@ -24,7 +24,7 @@ from transduce.text.arguments import ignore_event
 class ValidationResult:
     """The loss and the score of the development set at one step."""
 
-    nats: float  # -log P per target token, without smoothing; e^nats is the perplexity
+    nats: float  # -log p per target token, without smoothing; e^nats is the perplexity
     score: Score | None = None  # such as BLEU, on the set's first lines; None if not computed
 
 
@@ -34,7 +34,7 @@ class Validation:
     """A finished validation as checkpoints and snapshots store it: step, loss and score."""
 
     step: int
-    nats: float  # -log P per target token, without smoothing
+    nats: float  # -log p per target token, without smoothing
     score: Score | None = None  # without its details
 
     @property

@@ -200,9 +200,9 @@ def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
     return SentencePieceModel(pieces, charsmap)
 
 
-def list_messages(fields: Sequence[Field], number: int) -> list[bytes]:
-    """Return the bytes of all fields numbered `number`; ValueError if a value is an integer."""
-    return [to_message(value) for n, value in fields if n == number]
+def list_messages(fields: Sequence[Field], field_number: int) -> list[bytes]:
+    """Return the bytes of all fields of this number; ValueError if a value is an integer."""
+    return [to_message(value) for n, value in fields if n == field_number]
 
 
 def to_message(value: int | bytes) -> bytes:

@@ -75,14 +75,14 @@ class Vocabulary:
         """Return all symbols by id, END and BEGIN first, in the spelling of tokenizer.json."""
         return self._symbols
 
-    def piece(self, number: int) -> str:
+    def piece(self, piece_id: int) -> str:
         """Return the piece with this id as readable text, such as "␣dog", "<C3>" or "</s>"."""
-        symbol = self._symbols[number]
-        return symbol if symbol in SPECIALS else make_readable(self._bytes[number])
+        symbol = self._symbols[piece_id]
+        return symbol if symbol in SPECIALS else make_readable(self._bytes[piece_id])
 
-    def piece_bytes(self, number: int) -> bytes:
+    def piece_bytes(self, piece_id: int) -> bytes:
         """Return the UTF-8 bytes of the piece with this id; b"" for END and BEGIN."""
-        return self._bytes[number]
+        return self._bytes[piece_id]
 
     @cached_property
     def hash(self) -> str:
@@ -152,10 +152,10 @@ def build_document(kind: VocabularyKind) -> dict[str, Any]:
     }
 
 
-def special_token_json(number: int, name: str) -> dict[str, Any]:
+def special_token_json(symbol_id: int, name: str) -> dict[str, Any]:
     """Return the tokenizer.json entry of END or BEGIN, given the symbol's id and name."""
     return {
-        "id": number,
+        "id": symbol_id,
         "content": name,
         "single_word": False,
         "lstrip": False,

@@ -55,7 +55,7 @@ def read_packed(text):
 
 def test_the_policy_of_a_packed_page_names_the_script_that_is_unpacked_too():
     data = [json_block("a", {"b": "</script>"}), base64_block("c", b"d")]
-    packed = build_page("A page", PARTS, data, is_packed=True)
+    packed = build_page("A page", PARTS, data, is_compressed=True)
     plain = re.findall(r"<script>(.*?)</script>", page(), re.DOTALL)
     elements = read_packed(packed)
     assert elements == [["application/json", "a", data[0].text], ["", "", plain[0]]]
@@ -69,7 +69,7 @@ def test_the_policy_of_a_packed_page_names_the_script_that_is_unpacked_too():
 @pytest.mark.browser
 def test_a_packed_page_runs_its_script_and_no_other(browser):
     """The script is named by its hash in the policy, wherever its text comes from."""
-    packed = build_page("A page", PARTS, [json_block("strings", attacks())], is_packed=True)
+    packed = build_page("A page", PARTS, [json_block("strings", attacks())], is_compressed=True)
     browser.open_text(packed)
     browser.wait("document.getElementById('strings')")
     codes = "t => Array.from({ length: t.length }, (_, i) => t.charCodeAt(i))"
@@ -86,7 +86,7 @@ def test_a_packed_page_runs_its_script_and_no_other(browser):
 
 @pytest.mark.browser
 def test_a_browser_that_cannot_unpack_a_page_is_told(browser):
-    packed = build_page("A page", PARTS, [], is_packed=True)
+    packed = build_page("A page", PARTS, [], is_compressed=True)
     (before,) = re.findall(r'id="packed">([^<]*)<', packed)
     browser.open_text(packed.replace(before, "AAAA"))
     browser.wait("document.body.textContent.includes('unpack')")

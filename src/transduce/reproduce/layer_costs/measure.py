@@ -73,7 +73,7 @@ class MeasurementPlan:
 
     @property
     def middle(self) -> tuple[int, int]:
-        """The upper medians (n, d) of lengths and widths, each one of the measured sizes."""
+        """The upper median of the lengths n, and that of the widths d; both are measured sizes."""
         n, d = sorted(self.n), sorted(self.d)
         return n[len(n) // 2], d[len(d) // 2]
 
@@ -157,13 +157,13 @@ class LayerRow:
         return all(path.length == path.by_hand for path in self.paths)
 
     def points_by(self, letter: str) -> list[MeasuredPoint]:
-        """Return the costs measured at several n ("n", with the median d) or d ("d"), sorted."""
+        """Return the points whose n varies (`letter` "n") or whose d varies ("d"), sorted by it."""
         other, median = ("d", self.plan.middle[1]) if letter == "n" else ("n", self.plan.middle[0])
         found = (point for point in self.points if getattr(point, other) == median)
         return sorted(found, key=attrgetter(letter))
 
     def fit_power(self, letter: str, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit c · n^power ("n") or c · d^power ("d") to `value`, such as seconds."""
+        """Fit value(point) ≈ c · n^power, or c · d^power if `letter` is "d", over `points_by`."""
         points = self.points_by(letter)
         return fit_power_law([getattr(p, letter) for p in points], [value(p) for p in points])
 

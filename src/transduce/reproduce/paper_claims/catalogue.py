@@ -78,7 +78,7 @@ class Finding:
 
 
 def compute_interval(numbers: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of the mean by Student's t; a single number is both of its ends."""
+    """Return (low, high) of the mean's 95 % interval by Student's t; a single number is both."""
     mean, count = statistics.fmean(numbers), len(numbers)
     if count == 1:
         return mean, mean
@@ -109,7 +109,7 @@ class PaperClaim:
         return {name for finding in self.findings for name in finding.names}
 
 
-def calculate(_seed: int, _runs: Mapping[str, Path]) -> dict[str, float]:
+def compute_printed_gains(_seed: int, _runs: Mapping[str, Path]) -> dict[str, float]:
     """Return training costs and gains by name, from what Table 2 and section 5.2 print."""
     ours = {row.row: row for row in TABLE_2 if row.row}
     others = [row for row in TABLE_2 if not row.row]
@@ -133,7 +133,7 @@ ARITHMETIC = PaperClaim(
     name="arithmetic",
     section="5.2, 6.1",
     sentence="What the text says of times, costs and gains follows from the printed numbers.",
-    measure=calculate,
+    measure=compute_printed_gains,
     is_exact=True,
     findings=(
         Finding("12 hours on 8 P100 of 9.5 TFLOP/s: 3.3e18 operations", "base", 3.25e18, 3.35e18),

@@ -223,14 +223,14 @@ def restore_quotes(
     return gold, test
 
 
-def insert_quote(line: BracketLine, number: int) -> BracketLine:
-    """Return the line with the deleted mark `line.quotes[number]` as one of its words.
+def insert_quote(line: BracketLine, index: int) -> BracketLine:
+    """Return the line with the deleted mark `line.quotes[index]` as one of its words.
 
     Later words, marks and constituents move by 1. Constituents that are open at the mark become one
     word longer.
     """
-    quote = line.quotes[number]
-    later = tuple(one._replace(position=one.position + 1) for one in line.quotes[number:])
+    quote = line.quotes[index]
+    later = tuple(one._replace(position=one.position + 1) for one in line.quotes[index:])
     return replace(
         line,
         words=(*line.words[: quote.position], quote.terminal, *line.words[quote.position :]),
@@ -241,7 +241,7 @@ def insert_quote(line: BracketLine, number: int) -> BracketLine:
             )
             for k, one in enumerate(line.constituents)
         ),
-        quotes=(*line.quotes[:number], *later),
+        quotes=(*line.quotes[:index], *later),
     )
 
 

@@ -232,11 +232,11 @@ def count_unlabelled_roots(lines: Sequence[str]) -> int:
     return sum(UNLABELLED_ROOT.match(line) is not None for line in lines)
 
 
-def format_sentence(number: int, one: SentenceCounts) -> str:
-    """Return the line of sentence `number` in EVALB's table."""
+def format_sentence(sentence_number: int, one: SentenceCounts) -> str:
+    """Return the line of sentence `sentence_number` in EVALB's table."""
     recall, precision = percentage(one.matched, one.gold), percentage(one.matched, one.test)
     return (
-        f"{number:4}  {one.length:3}    {one.status}  {recall:6.2f} {precision:6.2f}"
+        f"{sentence_number:4}  {one.length:3}    {one.status}  {recall:6.2f} {precision:6.2f}"
         f"   {one.matched:3}    {one.gold:3}  {one.test:3}    {one.crossing:3}"
         f"   {one.words:4}  {one.correct_tags:4}"
         f"   {percentage(one.correct_tags, one.words):6.2f}"

@@ -254,7 +254,7 @@ def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
         entry.start = value.start
 
 
-def note_comment(entry: Entry, line: str, number: int) -> Entry:
+def note_comment(entry: Entry, line: str, line_index: int) -> Entry:
     """Add the flags in a comment to an entry; return the entry that the next lines belong to.
 
     Comments do not belong to the next entry if a blank line or an obsolete entry is between them.
@@ -263,9 +263,9 @@ def note_comment(entry: Entry, line: str, number: int) -> Entry:
         return Entry()
     if line.startswith("#,"):
         entry.flags += [flag.strip() for flag in line[2:].split(",")]
-        entry.flags_line = number
+        entry.flags_line = line_index
     elif line.startswith("#|") and entry.start is None:
-        entry.start = number
+        entry.start = line_index
     return entry
 
 

@@ -231,12 +231,12 @@ def fill_gaps(
         put_target(found, written, unit, split.join(texts, links))
         if found.version == "2" and not doubt:
             tag = found.events[unit.start].raw
-            written[unit.start] = set_attributes(tag, {"state": "translated"})
+            written[unit.start] = with_attributes(tag, {"state": "translated"})
     for number in found.language_tags if gaps and options.language else ():
         attributes = found.events[number].attributes or {}
         if LANGUAGE[found.version] not in attributes:
             language = {LANGUAGE[found.version]: options.language}
-            written[number] = set_attributes(written[number], language)
+            written[number] = with_attributes(written[number], language)
     return Joined("".join(written), tuple(doubts))
 
 
@@ -250,7 +250,7 @@ def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> No
     if "target" in unit.parts:
         inside = unit.parts["target"]
         tag = re.sub(r"(?<!\s)\s*/>$", ">", written[inside.start])
-        written[inside.start] = set_attributes(tag, state) + content
+        written[inside.start] = with_attributes(tag, state) + content
         name = read_tag_name(tag)
         for number in inside[1:]:
             written[number] = ""
@@ -261,7 +261,7 @@ def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> No
     name = re.sub("source$", "target", read_tag_name(found.events[source].raw))
     before = "".join(event.raw for event in found.events[max(0, source - 3) : source])
     indent = before[len(before.rstrip()) :]
-    tag = set_attributes(f"<{name}>", state)
+    tag = with_attributes(f"<{name}>", state)
     written[last] += f"{indent}{tag}{content}</{name}>"
 
 
@@ -272,7 +272,7 @@ def read_tag_name(tag: str) -> str:
     return match[1]
 
 
-def set_attributes(tag: str, values: Mapping[str, str]) -> str:
+def with_attributes(tag: str, values: Mapping[str, str]) -> str:
     """Return a start tag with the attributes in `values` set or added."""
     missing = dict(values)
 

@@ -82,10 +82,10 @@ def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Sy
 
 
 def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
-    """Return the kind and label of all symbols a parser can write; InputError if unfit together.
+    """Return kind and label of each symbol in a parser's output vocabulary; check their pairing.
 
-    Raises InputError if a label lacks its opening or its closing symbol, or if a symbol is listed
-    twice. In t2t, a tag that equals a label would be listed twice.
+    Raises InputError if a label lacks its opening or its closing symbol in this `form` (xx,
+    numbered, tags or t2t), or if a symbol is listed twice, as a tag that equals a label in t2t.
     """
     if repeated := [symbol for symbol, count in Counter(symbols).items() if count > 1]:
         raise InputError(f"listed twice: {', '.join(repeated)}", clash_hint(form))

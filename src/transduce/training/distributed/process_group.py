@@ -28,7 +28,7 @@ class ProcessGroup(Protocol):
     def run_micro_batches(
         self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over ranks; return each micro-batch's loss and -log p, or None if stopped.
+        """Sum gradients over ranks; return micro-batches' summed loss and -log p, None if stopped.
 
         Each micro-batch is computed on one rank, by `accumulate`. `costs` are their token counts.
         If a signal stops a rank, the result is None, and the update must be dropped.
@@ -58,7 +58,7 @@ class SingleProcess:
         costs: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
-        """Add gradients in order; return each micro-batch's loss and -log p, or None if stopped."""
+        """Add gradients in order; return micro-batches' summed loss and -log p, None if stopped."""
         sums = list[Tensor]()
         for index in range(len(costs)):
             if self.requests.stop_signal:

@@ -1,8 +1,8 @@
 """The process group of several processes, by torch.distributed, and how they find each other
 
-Each update has three exchanges: losses and signal requests, gradients, and the progress that rank 0
-returns. If the exchanged requests say that a signal stopped any rank, all ranks drop the update. A
-process that does not communicate within the timeout is lost, and the run ends.
+In each update the processes exchange gradients, losses with signal requests, and at last the
+progress that rank 0 returns. If a request says that a signal stopped any rank, all ranks drop the
+update. A process that does not communicate within the timeout is lost, and the run ends.
 
 The processes find each other, and get the job from rank 0, through a key-value store. On one
 machine the store is a file in a private folder that our launcher made. On several machines it is at
@@ -56,7 +56,7 @@ class TorchProcessGroup:
     def run_micro_batches(
         self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over ranks; return each micro-batch's loss and -log p, or None if stopped.
+        """Sum gradients over ranks; return micro-batches' summed loss and -log p, None if stopped.
 
         Each rank computes the gradients of its own micro-batches; a rank that a signal stops skips
         the rest of them.
@@ -75,18 +75,18 @@ class TorchProcessGroup:
         went_on = self.exchange(accumulate_unless_stopped, costs, optimiser, exchange_requests)
         return sums if went_on else None
 
-    def exchange_requests(self, sums: Tensor) -> bool:
-        """Sum `sums` and requests over ranks, in place; return False if a signal stopped a rank.
+    def exchange_requests(self, losses: Tensor) -> bool:
+        """Sum `losses` and requests over ranks, in place; return False if a signal stopped a rank.
 
-        Each element is computed by one process and is 0 on all others, so sums are exact.
+        Each element is computed by one process and is 0 on all others, so the sums are exact.
         """
         asked = torch.zeros(2, self.world_size, dtype=torch.float64)
         wanted, self.requests.checkpoint = self.requests.checkpoint, False
         asked[:, self.rank] = torch.tensor([self.requests.stop_signal, wanted])
-        buffer = torch.cat([sums.flatten(), asked.flatten()])
+        buffer = torch.cat([losses.flatten(), asked.flatten()])
         all_reduce(buffer)
-        sums.copy_(buffer[: sums.numel()].view_as(sums))
-        requests = buffer[sums.numel() :].view(2, self.world_size)
+        losses.copy_(buffer[: losses.numel()].view_as(losses))
+        requests = buffer[losses.numel() :].view(2, self.world_size)
         stop_signal, checkpoint = requests.max(dim=1).values.tolist()
         self.requests.stop_signal = self.requests.stop_signal or int(stop_signal)
         if self.rank == 0 and checkpoint:
@@ -308,7 +308,7 @@ def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECO
         store.set(f"{own}/{rank.rank}", "confirmed")
     while others:
         for other in sorted(others):
-            if store.check([f"ask/{other}"]):  # an earlier attempt's question does no harm
+            if store.check([f"ask/{other}"]):  # an old attempt's name gets an answer nobody reads
                 store.set(f"answer/{store.get(f'ask/{other}').decode()}", own)
         others = {other for other in others if not store.check([f"{own}/{other}"])}
         if others:
@@ -317,7 +317,7 @@ def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECO
 
 
 def sleep_before(end: float, fact: str) -> None:
-    """Raise LostProcessError with this fact if the time `end` has passed; else sleep briefly."""
+    """Sleep briefly, or raise LostProcessError(fact) if the clock has passed `end`."""
     if time.monotonic() > end:
         raise LostProcessError(fact, "look at what it or torchrun says")
     time.sleep(POLL_SECONDS)

@@ -200,4 +200,4 @@ def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = 
     texts = texts_block(read_texts("attention"))
     data = [texts, json_block("header", header), DataBlock("weights", "text/plain", weights)]
     title = f"Attention of {shorten_name(view.model.name)}"
-    return build_page(title, PARTS, data, is_packed=encoding.compression != "none")
+    return build_page(title, PARTS, data, is_compressed=encoding.compression != "none")

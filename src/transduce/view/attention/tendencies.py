@@ -148,7 +148,7 @@ def find_clearest_head(view: AttentionView, kind: str) -> tuple[int, int]:
 def choose_first(
     tests: Mapping[str, Bool[np.ndarray, "Q K"]], default: str
 ) -> Int[np.ndarray, "Q K"]:
-    """Return each pair's TENDENCIES index: that of its first true test by name, or of `default`."""
+    """Return for each pair the TENDENCIES index of its first true test, or of `default`."""
     numbers = [TENDENCIES.index(name) for name in tests]
     return np.select(list(tests.values()), numbers, default=TENDENCIES.index(default))
 

@@ -261,9 +261,9 @@ def stream_lines(
             closed.wait(SECONDS_BETWEEN_READS)
 
 
-def encode_message(number: int, lines: bytes, reached: Sequence[int]) -> bytes:
-    """Encode a server-sent event: a run's new lines, and the offsets reached in all logs."""
+def encode_message(log_index: int, lines: bytes, reached: Sequence[int]) -> bytes:
+    """Encode a server-sent event: a log's new lines, and the offsets reached in all logs."""
     identity = ",".join(map(str, reached)).encode()
-    place = f"{number} {reached[number]}".encode()
+    place = f"{log_index} {reached[log_index]}".encode()
     data = [place, *lines.replace(b"\r", b" ").split(b"\n")]
     return b"id: %b\nevent: lines\n%b\n" % (identity, b"".join(b"data: %b\n" % one for one in data))

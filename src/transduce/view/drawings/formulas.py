@@ -39,21 +39,21 @@ def draw_sinusoids(d_model: int, positions: int) -> str:
     """
     table = compute_sinusoids(positions, d_model)
     title = "PE(pos, 2i) = sin(a), PE(pos, 2i+1) = cos(a), with a = pos / 10000^(2i/d_model)"
-    number = Axis(0, d_model, LEFT, RIGHT, f"one of the d_model = {d_model} numbers")
+    dimension = Axis(0, d_model, LEFT, RIGHT, f"one of the d_model = {d_model} numbers")
     position = Axis(0, positions, TOP + CELLS, TOP, "")
     elements = [
         draw_text(title, LEFT, 28, bold=True),
         draw_text("position", LEFT - 6, TOP - 10, anchor="end", fill=QUIET),
         draw_legend(RIGHT - 150, TOP - 22),
-        *draw_position_axes(number, position),
-        *draw_cells(table, number, CELLS / positions),
+        *draw_position_axes(dimension, position),
+        *draw_cells(table, dimension, CELLS / positions),
         *draw_waves(table, TOP + CELLS + GAP),
     ]
     about = f"Sines and cosines of {positions} positions; wavelengths grow from 2π to 10000 · 2π."
     return build_svg((WIDTH, TOP + CELLS + GAP + WAVES + 50), title, about, elements)
 
 
-def draw_position_axes(number: Axis, position: Axis) -> list[str]:
+def draw_position_axes(dimension: Axis, position: Axis) -> list[str]:
     """Return the SVG labels of both axes of the table of cells; position 0 is the top row."""
     down = Axis(0, position.high, position.end, position.begin, "")
     found = [
@@ -61,24 +61,24 @@ def draw_position_axes(number: Axis, position: Axis) -> list[str]:
         for value in down.ticks()[:-1]
     ]
     low = position.begin
-    for value in number.ticks(9):
-        x = number.to_pixel(value)
+    for value in dimension.ticks(9):
+        x = dimension.to_pixel(value)
         found.append(f'<path d="M{x:g} {low:g}v5" stroke="{QUIET}"/>')
         found.append(draw_text(f"{value:g}", x, low + 19, anchor="middle", fill=QUIET))
-    return [*found, draw_text(number.title, RIGHT, low + 36, anchor="end", fill=QUIET)]
+    return [*found, draw_text(dimension.title, RIGHT, low + 36, anchor="end", fill=QUIET)]
 
 
-def draw_cells(table: Float[Tensor, "P d_model"], number: Axis, height: Number) -> list[str]:
+def draw_cells(table: Float[Tensor, "P d_model"], dimension: Axis, height: Number) -> list[str]:
     """Draw a table of P positions as SVG cells, coloured by value and `height` pixels high.
 
     Neighbours of one shade in a column are one line. Lines are drawn in units of one position and
-    one number; the group around them is scaled to pixels.
+    one dimension; the group around them is scaled to pixels.
     """
     paths = defaultdict[int, list[str]](list)
     for column, values in enumerate((table.T * SHADES).round().int().tolist()):
         for first, last, shade in find_runs(values):
             paths[shade].append(f"M{column}.5 {first}v{last - first}")
-    width = (number.end - number.begin) / number.high
+    width = (dimension.end - dimension.begin) / dimension.high
     group = f'<g transform="translate({LEFT} {TOP}) scale({width:.5g} {height:.5g})">'
     lines = [
         f'<path d="{"".join(path)}" stroke="{mix_colour(shade)}" stroke-width="1.03"/>'

@@ -117,9 +117,9 @@ def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
             yield draw_label(node.text, x, y, label_style(right))
 
 
-def text_position(layout: Layout, number: int) -> tuple[float, float]:
-    """Return where the text of `layout.nodes[number]` is drawn: x of its middle, y of its base."""
-    return MARGIN + layout.middles[number], MARGIN + FONT_SIZE + ROW * layout.nodes[number].depth
+def text_position(layout: Layout, index: int) -> tuple[float, float]:
+    """Return (x of the middle, y of the base) of the text of `layout.nodes[index]`."""
+    return MARGIN + layout.middles[index], MARGIN + FONT_SIZE + ROW * layout.nodes[index].depth
 
 
 def draw_label(text: str, x: float, y: float, style: str) -> str:
@@ -245,7 +245,7 @@ def draw_connectors(
 
 def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
     """Return a tree's layout, with at least `gap` between texts, whose widths `measure` gives."""
-    nodes = list(tree_nodes(tree))
+    nodes = list(list_nodes(tree))
     text_widths = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
 
     # the width of each subtree, and of its children's subtrees together; children before parents
@@ -275,7 +275,7 @@ def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
     return Layout(nodes, middles, widths[0])
 
 
-def tree_nodes(tree: Tree) -> Iterator[Node]:
+def list_nodes(tree: Tree) -> Iterator[Node]:
     """Yield the constituents and leaves of a tree in preorder."""
     above, number = [-1], 0
     for kind, index in tree.walk():

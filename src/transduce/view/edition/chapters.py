@@ -150,9 +150,9 @@ def first_line(node: ast.AST) -> int:
     )
 
 
-def read_order(number: str) -> tuple[int, ...]:
-    """Return the number of a section as integers to compare: (3, 2, 1) for "3.2.1"."""
-    return tuple(int(part) for part in number.split(".") if part)
+def read_order(section_number: str) -> tuple[int, ...]:
+    """Return a section's number as integers to compare: (3, 2, 1) for "3.2.1"."""
+    return tuple(int(part) for part in section_number.split(".") if part)
 
 
 def read_paper(facts: Mapping[str, list[Fact]]) -> tuple[list[Section], dict[str, Chapter]]:

@@ -49,7 +49,7 @@ class Values:
 
 @final
 class Tracer:
-    """A `sys.settrace` function that records in `values` what each statement gives first."""
+    """A `sys.settrace` function that stores the values each statement gives on its first run."""
 
     def __init__(self, chapters: Mapping[str, Chapter]) -> None:
         self.files = {str(PACKAGE / "paper" / f"{name}.py"): name for name in chapters}

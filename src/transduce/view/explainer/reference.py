@@ -35,7 +35,9 @@ def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]
     found: Rows = {}
     inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
     in_encoder, in_decoder = (
-        replace(model.operations, build_attention=record_attention(found, stack, len(layers)))
+        replace(
+            model.operations, build_attention=build_recording_attention(found, stack, len(layers))
+        )
         for stack, layers in (("encoder", model.encoder), ("decoder", model.decoder))
     )
     with record_modules(model.eval(), found):
@@ -83,37 +85,47 @@ def list_layer_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Modul
     """Yield (module, hook) of all sub-layers with their residuals and norms."""
     for stack in ("encoder", "decoder"):
         for number, layer in enumerate(getattr(model, stack), start=1):
-            yield from hook_attention(f"{stack}.{number}.self", layer.self_attention, found)
-            yield from hook_residual(f"{stack}.{number}.self", layer.add_self, found)
+            yield from list_attention_hooks(f"{stack}.{number}.self", layer.self_attention, found)
+            yield from list_residual_hooks(f"{stack}.{number}.self", layer.add_self, found)
             if stack == "decoder":
-                yield from hook_attention(f"{stack}.{number}.cross", layer.cross_attention, found)
-                yield from hook_residual(f"{stack}.{number}.cross", layer.add_cross, found)
+                yield from list_attention_hooks(
+                    f"{stack}.{number}.cross", layer.cross_attention, found
+                )
+                yield from list_residual_hooks(f"{stack}.{number}.cross", layer.add_cross, found)
             name = f"{stack}.{number}.ff"
-            hook = record(found, f"{name}.output", given=f"{name}.inner")
+            hook = build_hook(found, f"{name}.output", given=f"{name}.inner")
             yield layer.feed_forward.outer, hook
-            yield from hook_residual(name, layer.add_feed_forward, found)
+            yield from list_residual_hooks(name, layer.add_feed_forward, found)
 
 
-def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - self- or cross-attention
+def list_attention_hooks(
+    name: str,
+    attention: Any,  # noqa: ANN401 - self- or cross-attention
+    found: Rows,
+) -> Iterator[tuple[nn.Module, Hook]]:
     """Yield (module, hook) of W^O and of the projections to queries, keys and values."""
-    yield attention.output, record(found, f"{name}.output", given=f"{name}.joined")
+    yield attention.output, build_hook(found, f"{name}.output", given=f"{name}.joined")
     names = [f"{name}.{letter}" for letter in "qkv"]
     if hasattr(attention, "query"):
-        yield attention.query, record(found, names[0])
-        yield attention.key_value, record(found, *names[1:], widths=attention.parts)
+        yield attention.query, build_hook(found, names[0])
+        yield attention.key_value, build_hook(found, *names[1:], widths=attention.parts)
     else:
-        yield attention.query_key_value, record(found, *names, widths=attention.parts)
+        yield attention.query_key_value, build_hook(found, *names, widths=attention.parts)
 
 
-def hook_residual(name: str, residual: Residual, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
+def list_residual_hooks(
+    name: str, residual: Residual, found: Rows
+) -> Iterator[tuple[nn.Module, Hook]]:
     """Yield (module, hook) to store a residual's sum and norm in `found` as NAME.sum, NAME.norm."""
     given = "" if residual.is_pre else f"{name}.sum"
-    yield residual.norm, record(found, f"{name}.norm", given=given)
+    yield residual.norm, build_hook(found, f"{name}.norm", given=given)
     if residual.is_pre:
-        yield residual, record(found, f"{name}.sum")
+        yield residual, build_hook(found, f"{name}.sum")
 
 
-def record(found: Rows, *names: str, given: str = "", widths: Sequence[int] | None = None) -> Hook:
+def build_hook(
+    found: Rows, *names: str, given: str = "", widths: Sequence[int] | None = None
+) -> Hook:
     """Return a hook that records a module's result as `names`, and its first input as `given`.
 
     With `widths` the names are of the result's columns, which are split into parts of these widths.
@@ -128,7 +140,7 @@ def record(found: Rows, *names: str, given: str = "", widths: Sequence[int] | No
     return hook
 
 
-def record_attention(found: Rows, stack: str, layers: int) -> BuildAttention:
+def build_recording_attention(found: Rows, stack: str, layers: int) -> BuildAttention:
     """Return a builder of attention functions that store heads' scores and weights in `found`."""
     kinds = {True: "self", False: "self" if stack == "encoder" else "cross"}
     counts = dict.fromkeys(kinds.values(), 0)

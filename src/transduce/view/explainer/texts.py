@@ -47,10 +47,9 @@ PICTURES = {
 
 
 def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, Texts]]:
-    """Return (language, "" if the browser chooses; texts by language), by code or file, not both.
+    """Return a page's language ("": the browser chooses) and its texts by language code.
 
-    `language` is a code whose texts the package has; a file has the texts of the language that its
-    name gives.
+    Give a `language` that the package has, or a `file` named after its language, not both.
     """
     brought = read_texts(PAGE)
     if file is not None:

@@ -176,17 +176,21 @@ ENCODINGS: Mapping[str, Callable[[Float32[np.ndarray, "..."]], Encoded]] = {
 }
 
 
-def store_weights(weights: Mapping[str, Tensor], number: str) -> StoredWeights:
-    """Return weights as a block of a page; `number` is "float16", "int8" or "float32".
+def store_weights(weights: Mapping[str, Tensor], number_format: str) -> StoredWeights:
+    """Return weights as a block of a page; `number_format` is "float16", "int8" or "float32".
 
     Vectors such as biases keep 16 bits when matrices have 8. A tensor that float16 cannot hold is
     stored as float32.
     """
-    require(number in ENCODINGS, f"unknown numbers {number!r}", f"known: {', '.join(ENCODINGS)}")
+    require(
+        number_format in ENCODINGS,
+        f"unknown numbers {number_format!r}",
+        f"known: {', '.join(ENCODINGS)}",
+    )
     layout, parts, held, offset = [], [], dict[str, Tensor](), 0
     for name, tensor in weights.items():
         values = tensor.detach().float().cpu().contiguous().numpy()
-        kind = choose_number(values, number)
+        kind = choose_number_format(values, number_format)
         content, stored = ENCODINGS[kind](values)
         layout.append(
             {"name": name, "shape": list(values.shape), "type": kind}
@@ -198,7 +202,7 @@ def store_weights(weights: Mapping[str, Tensor], number: str) -> StoredWeights:
     return StoredWeights(zlib.compress(b"".join(parts), 9), layout, MappingProxyType(held))
 
 
-def choose_number(values: Float32[np.ndarray, "..."], wanted: str) -> str:
+def choose_number_format(values: Float32[np.ndarray, "..."], wanted: str) -> str:
     """Return the number format to store a tensor in: `wanted`, or a finer one if needed."""
     if wanted == "int8" and values.ndim < 2:
         wanted = "float16"

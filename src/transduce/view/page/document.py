@@ -157,19 +157,19 @@ def build_page(
     data: Sequence[DataBlock],
     language: str = "",
     *,
-    is_packed: bool = False,
+    is_compressed: bool = False,
     body: str = "",
 ) -> str:
     """Return one HTML file with the markup of `parts`, `body`, the data blocks and the script.
 
     The content security policy allows this script and this style by their SHA-256, and no request
     but those that `parts` names. `language` is the code of the interface's language ("en" if
-    empty). Equal arguments give equal bytes. With `is_packed` the script and its JSON are packed.
+    empty). Equal arguments give equal bytes. With `is_compressed` the script and JSON are packed.
     """
     script, style = join_scripts(parts.scripts), join_styles(parts.styles)
     held = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in title)
     scripts = [script]
-    if is_packed:
+    if is_compressed:
         data, script = pack_blocks(data, script), join_scripts(UNPACK)
         scripts.append(script)
     policy = build_policy(scripts, style, parts)

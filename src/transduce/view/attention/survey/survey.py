@@ -352,10 +352,10 @@ def decode_without_head(
     memory: EncoderOutput,
     head: tuple[str, int, int],
 ) -> Float[Tensor, "T d_model"]:
-    """Return the decoder's states without `head`, (kind, layer, number) such as ("cross", 1, 2).
+    """Return the decoder's states while one head outputs 0, such as ("cross", 1, 2).
 
-    `memory` is the encoder's output with all heads. For a head of the encoder, this output is
-    computed again without the head.
+    `head` is (kind, layer, head), counted from 1; kind is "encoder", "decoder" or "cross". `memory`
+    is the encoder's output with all heads; for a head of the encoder it is computed again.
     """
     kind, layer, number = head
     if kind == "encoder":
