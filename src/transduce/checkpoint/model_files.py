@@ -87,7 +87,7 @@ KIND = "model"
 WEIGHTS = "model.safetensors"
 RECIPE = "recipe.json"
 CARD = "README.md"
-FIGURE = "figure1.svg"  # of the card
+FIGURE = "figure1.svg"  # the drawing in the model card
 RECIPE_LIMIT = 1 << 20
 
 

@@ -24,7 +24,7 @@ from transduce.text.placeholders import count_items, count_numbers
 
 Pair = tuple[str, str]
 EXAMPLES = 5
-SHOWN = 200  # characters of an example's side
+SHOWN = 200  # the most characters of an example's side that a report shows
 MOST_RATIO, FEWEST = 3.0, 20  # longer over shorter side; length of a side that counts
 SURE = 0.5  # finds 95 % of French among English, and drops 1 of 2,500 English lines
 REPEATS, LONGEST_REPEAT = 4, 20  # a phrase of up to 20 words, 4 times in a row

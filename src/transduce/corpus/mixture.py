@@ -12,7 +12,7 @@ from transduce.corpus.side import DAMAGED_HINT
 from transduce.durable.json import parse_record
 from transduce.errors import FolderError, InputError
 
-KEY = "mixture"  # of the manifest
+KEY = "mixture"  # the manifest's entry on a mixture
 
 
 @final
@@ -27,11 +27,11 @@ class Share:
 
     name: str
     weight: float = 0.0
-    start: int = 1  # the first update that reads it
+    start: int = 1  # the first update that reads the text
     stop: int = 0  # the last update; 0 for no end
-    is_tagged: bool = False  # whether its sources begin with BEGIN, as no others do
+    is_tagged: bool = False  # whether the text's sources begin with BEGIN, as no others do
     is_added: bool = False  # whether it is an addition, such as old, silver or synthetic pairs
-    pairs: int = 0  # of the text, in the store
+    pairs: int = 0  # number of the text's pairs in the store
 
     def is_read(self, step: int) -> bool:
         """Return whether the update `step` reads this text."""

@@ -166,7 +166,7 @@ class SavedSegments:
     store: Path  # the path of the finished store
     origin: str  # a hash of the inputs and settings that the store is built from
     symbols: tuple[int, int]  # sizes of the source and the target vocabulary
-    prefix: str = ""  # of the folders' names, for a further text of a mixture
+    prefix: str = ""  # begins the folders' names for each further text of a mixture
 
     def open(self) -> Iterator[Segment]:
         """Yield the saved segments in order, up to the first unusable one; their ids stay on disk.

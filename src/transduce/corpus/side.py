@@ -18,7 +18,7 @@ from transduce.vocabulary import BEGIN, END
 
 SIDES = ("source", "target")
 OFFSETS = np.dtype("<u8")
-BLOCK = 1 << 22  # ids that are checked at once
+BLOCK = 1 << 22  # number of ids that are checked at once
 DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it again"
 
 

@@ -130,7 +130,7 @@ def fetch_corpus(
         return existing
     about: About = {"name": corpus.name, "languages": list(corpus.languages)}
     about["licence"] = corpus.licence
-    steps: dict[str, Callable[[FolderWriter, About], None]]  # one per split, which it writes
+    steps: dict[str, Callable[[FolderWriter, About], None]]  # functions that write a split each
     if isinstance(corpus, Treebank):
         about["source"] = corpus.source
         trees = find_documents(corpus, settings, progress)

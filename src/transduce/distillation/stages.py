@@ -64,7 +64,7 @@ class Inputs:
     source: Path | None = None
     pairs: Path | None = None
     outputs: Path | None = None  # line i is a translation of line i of `source`
-    columns: Columns | None = None  # of `pairs`, as `read_pair_file` takes them
+    columns: Columns | None = None  # the columns of `pairs`, as `read_pair_file` takes them
 
     def __post_init__(self) -> None:
         require(
@@ -166,7 +166,7 @@ class PairOptions:
 
     worst: float = WORST
     seed: int = 1
-    language: str = ""  # of the target, if outputs in another one are dropped
+    language: str = ""  # the target's language, if outputs in another are dropped
 
     def __post_init__(self) -> None:
         require(0 <= self.worst < 1, f"worst must lie in [0, 1), not {self.worst}")

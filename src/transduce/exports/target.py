@@ -20,7 +20,7 @@ class EngineOutput:
 
     text: str
     log_prob: float
-    is_cut: bool = False  # whether it has as many symbols as allowed, and so no end symbol
+    is_cut: bool = False  # whether the output has as many symbols as allowed, and no end symbol
 
 
 @runtime_checkable
@@ -28,8 +28,8 @@ class Engine(Protocol):
     """Another program that has loaded an exported model and translates lines of text."""
 
     name: str  # name and version, such as "ctranslate2 4.5.0"
-    limits_length: bool  # whether it obeys `max_length`
-    is_greedy: bool  # whether it is used with a beam of 1 only
+    limits_length: bool  # whether the program obeys `max_length`
+    is_greedy: bool  # whether the program is used with a beam of 1 only
     ends_in_best_half: bool  # whether a hypothesis ends only among the W best continuations
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:

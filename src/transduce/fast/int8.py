@@ -50,7 +50,7 @@ def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> in
 class Int8Linear(nn.Module):
     """The linear map x Wᵀ + b with x and W rounded to 8 bits, in place of a `Linear`."""
 
-    precision = "int8"  # of its products
+    precision = "int8"  # of the products, as `describe_precision` names it
 
     def __init__(self, linear: Linear, *, follows_relu: bool = False) -> None:
         super().__init__()
@@ -166,7 +166,7 @@ class OneDnnMatrix(PackedModule):
         super().__init__()
         self.inputs = inputs
         packed = torch.ops.onednn.qlinear_prepack(rounded.int_repr(), None)
-        self.register_buffer("packed", packed, persistent=False)  # else it cannot be in a graph
+        self.register_buffer("packed", packed, persistent=False)  # a buffer, as in `OneDnnLinear`
         # FBGEMM rounds the product of both scales before it multiplies a sum with it
         self.scales = rounded.q_per_channel_scales().float() * torch.tensor(1 / inputs.levels)
         self.zeros = torch.zeros(len(rounded), dtype=torch.long)

@@ -17,7 +17,7 @@ from transduce.paper.model import Residual
 
 # T tokens of a batch, end to end · a row holds the d_model numbers of a token
 
-PROGRAMS = 2_112  # of the backward pass; each adds up its rows' gradients of gain and bias
+PROGRAMS = 2_112  # programs of the backward pass; each sums its rows' gradients of gain and bias
 MOST_NUMBERS = 4_096  # of a token
 SEEDS = 2**31
 ROUNDS = tl.constexpr(7)  # of Philox; 10 are usual, but 7 are enough for the tests of randomness

@@ -55,7 +55,7 @@ SWAPPED = (
 )
 SEED = 1  # of typing errors and copied tokens
 WORDS = 200  # most words that are translated alone
-MOST_WORDS = 3  # of a translation of one word; a longer one runs on
+MOST_WORDS = 3  # words of one word's translation; a longer one runs on
 
 
 @final
@@ -97,7 +97,7 @@ class EvaluationText:
     metrics: Sequence[str]
     language: str
     baseline: Sequence[str] = ()  # the outputs of the majority baseline, if it is asked for
-    has_contrast: bool = False  # whether it is translated in other forms, too
+    has_contrast: bool = False  # whether the set is translated in other forms, too
 
 
 def evaluate(  # noqa: PLR0913 - one parameter for each choice of the caller

@@ -29,7 +29,7 @@ from transduce.text.sentences import OPENING
 
 MAX_ITEMS = 100  # in a line; the time to place them is quadratic
 MOST_NAMED, LONGEST = 5, 60  # how many items a warning names, and with how many characters
-Restore = Callable[[Output], tuple[str, bool]]  # the text with its items, and whether all are there
+Restore = Callable[[Output], tuple[str, bool]]  # gives (text with its items, are all there)
 
 
 @final

@@ -189,7 +189,7 @@ def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[Folde
         assert result is not None
         first, known = found.setdefault((result.recipe.name, result.seed), (file.parent, result))
         if (result.model, result.bleu["value"]) != (known.model, known.bleu["value"]):
-            raise InputError(  # else the two would count as two seeds
+            raise InputError(  # else one seed would count as two
                 f"holds another result of {result.row} from seed {result.seed} than {first}",
                 "gather one of the two; --seed trains from another seed",
                 file=file.parent,

@@ -12,7 +12,7 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 
 MOST = 1_000_000
-Weight = float | int | tuple[float | int, int, int]  # alone, or with first and last update
+Weight = float | int | tuple[float | int, int, int]  # alone, or with its first and last update
 Weights = Mapping[str | PathLike[str], Weight]
 
 

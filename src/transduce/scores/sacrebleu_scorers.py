@@ -40,8 +40,8 @@ class SacreBleuScorer:
     """A scorer that builds one of sacreBLEU's metrics anew for each score."""
 
     kind: str  # "BLEU", "CHRF" or "TER"
-    options: Mapping[str, str | bool] = field(default_factory=dict)  # of sacreBLEU's class
-    extract_details: Callable[[Any], dict[str, Any]] = lambda _: {}  # from sacreBLEU's score
+    options: Mapping[str, str | bool] = field(default_factory=dict)  # keywords of sacreBLEU's class
+    extract_details: Callable[[Any], dict[str, Any]] = lambda _: {}  # reads sacreBLEU's score
 
     def build(self) -> Any:  # noqa: ANN401 - a BLEU, CHRF or TER of sacreBLEU
         """Build sacreBLEU's metric."""

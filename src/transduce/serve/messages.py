@@ -59,7 +59,7 @@ class Ready:
     source: str
     target: str
     hash: str  # sha256 of the model's manifest
-    beam: int  # its width
+    beam: int  # the search's width
     capacity: int  # number of sentences searched at once
 
 

@@ -16,7 +16,7 @@ NO_HTTP = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 36\r\n"
     b'Connection: close\r\n\r\n{"error": "this is no HTTP request"}'
 )
-MOST_LINES = 20_000  # of a request and its body; texts within the limits have fewer
+MOST_LINES = 20_000  # lines of a request with its body; texts within the limits have fewer
 IPV6_CLIENT_BITS = 64  # bits of an IPv6 address that name a network; one client may own the rest
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 CHECK_SECONDS = 0.2  # between two looks whether a half-closed client has left

@@ -114,7 +114,7 @@ class Tagging(Task):
 
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this tagger for its model card."""
-        languages = data.languages[:-1]  # the last one is "tags"
+        languages = data.languages[:-1]  # without the target language, "tags"
         named = languages[0] if languages else "language not named"
         return ModelDescription(
             pipeline_tag="token-classification",

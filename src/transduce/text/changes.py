@@ -26,7 +26,7 @@ OPENING_MARKS = re.compile("[¿¡]")
 FIRST_LETTER = re.compile(r"(?:^|(?<=\s))([^\w\s]*)([^\W\d_])")
 WORD = re.compile(r"(?:^|(?<=\s))[^\w\s]*([^\W\d_]{3,})[^\w\s]*(?=\s|$)")
 LETTERS_PER_TYPO = 20
-ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # of a keyboard
+ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # the letters of a keyboard, row by row
 SYLLABLES = tuple(first + second for first in "bdfgklmnprstvz" for second in "aeiou")
 
 

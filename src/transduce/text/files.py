@@ -33,7 +33,7 @@ ZSTD_CHUNK = 1 << 9
 # Files count as misaligned when `MisalignmentDetector.surprise` exceeds this, as happens after
 # about 20 misaligned pairs, and seldom in aligned files.
 THRESHOLD = 8.0
-ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # of a path, which has lost one of two slashes
+ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # an address read as a path, which loses one slash
 FEWEST_LINES = 20  # the kind of a shorter text is not guessed
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 

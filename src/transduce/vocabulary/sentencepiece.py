@@ -84,7 +84,7 @@ def require_valid_pieces(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> No
         require_charsmap(charsmap)
 
 
-LIMIT = 1 << 21  # bytes; the normalisers that come with SentencePiece have up to 250,000
+LIMIT = 1 << 21  # the most bytes; the normalisers of SentencePiece have up to 250,000
 DEPTH = 1_000  # the most bytes of a text that a charsmap replaces
 BLOCK = 1 << 12  # nodes that are checked together
 HAS_LEAF, LABEL, VALUE = 1 << 8, 1 << 31 | 0xFF, (1 << 31) - 1  # bits of a trie's unit

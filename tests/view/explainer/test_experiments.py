@@ -14,7 +14,7 @@ from transduce.view.explainer.experiments import (
     find_twin,
     is_reordered,
     list_changes,
-    search_changed,
+    translate_with_change,
 )
 from transduce.view.explainer.explain import explain
 
@@ -207,7 +207,7 @@ def test_words_in_another_order_are_told_from_another_ending():
 
 def test_experiments_end_in_different_translations_where_a_sentence_allows_it(translator):
     model, off = stored_model(translator), Change(("decoder.2.cross",))
-    outputs = {text: search_changed(translator, model, text, Change()) for text in TEXTS}
+    outputs = {text: translate_with_change(translator, model, text, Change()) for text in TEXTS}
     twice = {"one": [off], "other": [off]}
     found = find_experiments(translator, model, outputs, twice)
     assert found["one"].text == TEXTS[0]

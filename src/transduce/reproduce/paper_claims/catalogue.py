@@ -97,7 +97,7 @@ class PaperClaim:
 
     name: str
     section: str
-    sentence: str  # the paper's, in our words
+    sentence: str  # the paper's sentence, in our words
     findings: Sequence[Finding]
     measure: Measure
     rows: Sequence[str] = ()  # the trained rows that `measure` needs

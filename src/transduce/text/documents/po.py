@@ -68,7 +68,7 @@ class Gap:
     """A missing translation in a PO file: its entry, its field, and the text to translate."""
 
     entry: Entry
-    name: str  # of the field: msgstr, or msgstr[0] and so on
+    name: str  # name of the field: msgstr, or msgstr[0] and so on
     source: str
     split: SplitText
 

@@ -450,7 +450,7 @@ QUERIES, VALUES = 150, 292  # the middles of the left panel's blocks and of its 
 PANEL, PART, WIDE = 980, 176, 556  # widths of the figure and of the right panel's blocks
 COLUMNS = (488, 678, 868)  # the middles of V, K and Q in the right panel
 START, STEP = -FOOT - 40.0, 26.0  # where arrows begin at the letters; the length of arrows
-TITLES = {  # of attention, by `architecture.compatibility`
+TITLES = {  # attention's titles, by `architecture.compatibility`
     "scaled-dot": "Scaled Dot-Product Attention",
     "dot": "Dot-Product Attention",
     "bilinear": "Bilinear Attention",

@@ -9,7 +9,7 @@ from transduce.text.xml import escape_xml
 
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 INK, QUIET, EDGE = "#1f2328", "#57606a", "#d0d7de"
-CATEGORY10 = (  # of lines, and of heads in the paper's figures: those of d3
+CATEGORY10 = (  # colours of lines, and of heads in the paper's figures: those of d3
     *("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd"),
     *("#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
 )

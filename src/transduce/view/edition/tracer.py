@@ -33,7 +33,7 @@ TRAINING = Training(steps=90, warmup=40)
 SEARCH = Search(beam=3, batch_size=2)
 TRACED_UPDATES = 2  # the first updates of the training
 SELF = ("self", "cls")
-SHOWN = 4  # of a tensor's numbers or a list's entries
+SHOWN = 4  # how many of a tensor's numbers or a list's entries are shown
 LARGEST_GRID = 12  # rows and columns of a matrix of flags that is shown whole
 Lines = tuple[int, int]  # first and last line of a statement, or of a compound statement's head
 
@@ -81,7 +81,7 @@ class CallTracer:
     statements: Mapping[int, tuple[Lines, ast.stmt]]
     values: dict[Lines, Values]
     call: int
-    lines: Lines = (0, 0)  # of the running statement `node`
+    lines: Lines = (0, 0)  # lines of the running statement `node`
     node: ast.stmt = dataclasses.field(default_factory=ast.Pass)
 
     def __call__(self, frame: FrameType, event: str, value: object) -> "CallTracer":

@@ -111,7 +111,7 @@ def find_experiments(
             likeliest = partial(find_likeliest, translator, model, text, outputs[text])
             if likeliest(change) == likeliest(Change()):
                 continue  # a search would hardly find another output
-            changed = search_changed(translator, model, text, change)
+            changed = translate_with_change(translator, model, text, change)
             before = decode_output(translator, outputs[text])
             after = decode_output(translator, changed)
             if len(changed) >= LONGEST:
@@ -182,7 +182,7 @@ def change_operations(model: Transformer, change: Change) -> Operations:
     return replace(model.operations, build_attention=build_changed_attention(model, change))
 
 
-def search_changed(
+def translate_with_change(
     translator: Translator, model: Transformer, text: str, change: Change
 ) -> list[int]:
     """Translate a text with a change, as the page does; return the ids, with END.
@@ -228,7 +228,7 @@ def change_modules(model: Transformer, change: Change) -> Iterator[None]:
         return torch.zeros_like(rows)
 
     def leave_out_x(_module: Any, inputs: Any, _sum: Tensor) -> Tensor:  # noqa: ANN401 - of a hook
-        return inputs[1]  # of x and y
+        return inputs[1]  # y of the inputs x and y
 
     hooks = {
         "source.position": (model.source_positions, zero),

@@ -35,7 +35,7 @@ from transduce.view.explainer.experiments import (
     find_experiments,
     find_twin,
     list_changes,
-    search_changed,
+    translate_with_change,
 )
 from transduce.view.explainer.reference import sample_rows, trace_model
 from transduce.view.explainer.texts import choose_page_texts, read_film, read_tour, write_storyboard
@@ -177,7 +177,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
         about.append({**one, "block": name, "tensors": weights.layout})
         blocks.append(base64_block(name, weights.block))
     model = build_stored_model(translator, stored[-1])
-    outputs = {text: search_changed(translator, model, text, Change()) for text in texts}
+    outputs = {text: translate_with_change(translator, model, text, Change()) for text in texts}
     experiments = find_experiments(translator, model, outputs, list_changes(model))
     reading, turned, turns = choose_aligning_heads(translator, model, outputs)
     shown = [one.text for one in experiments.values() if one.text]
@@ -186,7 +186,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     experiments["positions"] = replace(swap, twin=find_twin(translator, swap.text, [*outputs]))
     experiments["alpha"] = find_alpha(
         outputs,
-        lambda text, alpha: search_changed(translator, model, text, Change(alpha=alpha)),
+        lambda text, alpha: translate_with_change(translator, model, text, Change(alpha=alpha)),
         partial(decode_output, translator),
     )
     (language, own), title = words, translator.recipe.name.partition(" with ")[0]

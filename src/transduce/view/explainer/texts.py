@@ -16,7 +16,7 @@ from transduce.view.page.document import Texts, read_part, read_texts, texts_fil
 
 PAGE, ENGLISH, OWN_TOUR = "explainer", "en", "explainer/tour.json"
 MAX_BYTES, NAMED = 1 << 20, 3
-MAX_STEPS = 200  # of a tour
+MAX_STEPS = 200  # the most steps of a tour
 TOUR_HINT = (
     'a list of {"title": "…", "text": "…", "link": "#p=cross&l=2"}, the link as the page has it'
 )
