@@ -62,13 +62,13 @@ def equip_for_long_searches(models: Sequence[Transformer]) -> None:
 
 
 def choose_search_operations(
-    models: Sequence[Transformer], sentences: int | None
+    models: Sequence[Transformer], sentence_count: int | None
 ) -> list[Operations]:
-    """Return each model's operations for a search of that many sentences; None means very many."""
+    """Return each model's operations for a search of so many sentences; None means very many."""
     choose = import_fast("choose")
     if choose is None:
         return [model.operations for model in models]
-    found: list[Operations] = choose.choose_search_operations(models, sentences)
+    found: list[Operations] = choose.choose_search_operations(models, sentence_count)
     return found
 
 
@@ -83,17 +83,17 @@ def choose_leaving(
     return found
 
 
-def choose_sentences(device: torch.device, sentences: int) -> int:
-    """Return how many sentences to search at once on a device: the recipe's number, or more."""
+def choose_sentences(device: torch.device, sentence_count: int) -> int:
+    """Return how many sentences to search at once on a device: `sentence_count`, or more."""
     choose = import_fast("choose")
-    found: int = choose.choose_sentences(device, sentences) if choose else sentences
+    found: int = choose.choose_sentences(device, sentence_count) if choose else sentence_count
     return found
 
 
-def choose_lines(device: torch.device, lines: int) -> int:
-    """Return how many lines to read at once on a device, `lines` or more."""
+def choose_lines(device: torch.device, line_count: int) -> int:
+    """Return how many lines to read at once on a device: `line_count`, or more."""
     choose = import_fast("choose")
-    found: int = choose.choose_lines(device, lines) if choose else lines
+    found: int = choose.choose_lines(device, line_count) if choose else line_count
     return found
 
 

@@ -128,7 +128,7 @@ def list_files(name: str, files: object) -> list[Path]:
 
 
 def require_translators(name: str, forward: object, backward: object) -> None:
-    """Raise InputError if a model does not translate, or both have one direction; None is fine."""
+    """Raise InputError if a given model does not translate, or both have one direction."""
     for argument, model in ((name, forward), ("backward", backward)):
         if isinstance(model, Translator):
             require_task(model.task, TextToText, model.recipe.data, argument)

@@ -47,7 +47,7 @@ RULES: Mapping[str, str] = MappingProxyType(
 @final
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """The rules in use: those that good pairs seldom break, and others that the fields add."""
+    """The rules to check: those that good pairs seldom break, and those that fields switch on."""
 
     languages: tuple[str, str] = ("", "")  # codes of source and target; "" for an unchecked side
     numbers: bool = False  # whether the numbers of both sides must be equal
@@ -150,7 +150,7 @@ class RuleReport:
     examples: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def add(self, pair: Pair, rules: Collection[str]) -> None:
-        """Count a pair for each of `rules`, which it breaks, and keep the first as examples.
+        """Count a pair under each of the `rules` that it breaks; keep each rule's first pairs.
 
         Pairs that break one rule alone go before others, which several rules would show.
         """

@@ -72,10 +72,12 @@ def command(
     display.print_note(f"the picture: {output}")
 
 
-def require_matching(what: str, recipes: int, given: Mapping[str, object]) -> None:
+def require_matching(what: str, recipe_count: int, given: Mapping[str, object]) -> None:
     """Raise InputError if an option or a second recipe does not fit the picture `what`."""
-    if what != "rate" and recipes > 1:
-        raise InputError(f"`draw {what}` takes one recipe, and these are {recipes}", "name one")
+    if what != "rate" and recipe_count > 1:
+        raise InputError(
+            f"`draw {what}` takes one recipe, and these are {recipe_count}", "name one"
+        )
     for name, own, picture, hint in (
         ("steps", ("rate",), "the learning rate", "transduce draw rate --steps 20_000"),
         ("positions", ("positions",), "the positions", "transduce draw positions"),

@@ -135,7 +135,7 @@ def format_outputs(line_number: int, outputs: "list[Output]", *, nbest: int, as_
 
 
 def doubt_words(line: str, *, tokenise: bool) -> str:
-    """Return what a line has that a sentence of words separated by spaces has not; "" if nothing.
+    """Return a phrase on why a line seems not to be words separated by spaces; "" if it does not.
 
     Raw text that is about to be split (`tokenise`) may end in a full stop.
     """

@@ -192,12 +192,12 @@ def command(
             report_texts(texts, against, metrics, language or "", draws, as_json=as_json)
 
 
-def choose_kind(kinds: Mapping[str, bool], references: int) -> str:
+def choose_kind(kinds: Mapping[str, bool], reference_count: int) -> str:
     """Return the one option given in `kinds`, such as --spans, or ""; refuse several references."""
     given = [kind for kind, is_given in kinds.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are of different files", "choose one of them")
-    if given and references > 1:
+    if given and reference_count > 1:
         raise InputError(f"{given[0]} takes two files, GOLD and OUTPUT", "--against names a third")
     return "".join(given)
 

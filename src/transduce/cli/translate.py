@@ -245,7 +245,7 @@ def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
 
 
 def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
-    """Return a shard with its own folder in `output`; without lines if it is written already."""
+    """Return a shard with its own folder in `output`, without lines if that is written already."""
     from transduce.inference.shards import create_shard, is_written
     from transduce.inference.translator import WORKER_BLOCK
 

@@ -156,7 +156,7 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
 def take_from_passes(
     pairs: int, start: int, count: int, seed: tuple[int, int]
 ) -> Int[np.ndarray, " M"]:
-    """Return the indices of M = `count` pairs, from `start` on, in endless passes over a text.
+    """Return M = `count` indices of a text's pairs, from `start` on, in endless random passes.
 
     Each pass is another permutation. A pass that is taken whole stays in order, since an epoch is
     shuffled anyway.

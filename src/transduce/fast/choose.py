@@ -194,26 +194,26 @@ def choose_highest_sums(device: torch.device) -> HighestSums:
     return partial(highest_sums, find_maxima=partial(find_block_maxima_by_triton, block=BLOCK))
 
 
-def choose_sentences(device: torch.device, sentences: int) -> int:
-    """Return how many sentences to search at once: `sentences`, but on a GPU 1,024 for 64."""
-    is_raised = device.type == "cuda" and sentences == Search.batch_size
-    return GPU_SENTENCES if is_raised else sentences
+def choose_sentences(device: torch.device, sentence_count: int) -> int:
+    """Return how many sentences to search at once: `sentence_count`, but on a GPU 1,024 for 64."""
+    is_raised = device.type == "cuda" and sentence_count == Search.batch_size
+    return GPU_SENTENCES if is_raised else sentence_count
 
 
-def choose_lines(device: torch.device, lines: int) -> int:
-    """Return how many lines to read at once: `lines`, but on a GPU 1 or at least 16,384."""
-    return max(lines, GPU_LINES) if device.type == "cuda" and lines > 1 else lines
+def choose_lines(device: torch.device, line_count: int) -> int:
+    """Return how many lines to read at once: `line_count`, but on a GPU 1 or at least 16,384."""
+    return max(line_count, GPU_LINES) if device.type == "cuda" and line_count > 1 else line_count
 
 
 def choose_search_operations(
-    models: Sequence[Transformer], sentences: int | None
+    models: Sequence[Transformer], sentence_count: int | None
 ) -> list[Operations]:
-    """Return each model's operations for a search of that many sentences; None means very many.
+    """Return each model's operations for a search of so many sentences; None means very many.
 
     The choice does not depend on earlier searches. Compiled loops run in one thread, so torch's
     operators are faster with several threads.
     """
-    is_long = sentences is None or sentences >= SENTENCES_FOR_LOOPS
+    is_long = sentence_count is None or sentence_count >= SENTENCES_FOR_LOOPS
     on_cpu = models[0].output.weight.device.type == "cpu"
     takes_loops = on_cpu and is_long and load_loops()
     each = [model.operations for model in models]

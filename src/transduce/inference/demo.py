@@ -30,8 +30,8 @@ class SplitEvaluation:
     untrained: Score  # score before the first update, on a tenth of the lines
 
 
-def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]:
-    """Translate and score the first `lines` sentences of each held-out split of the phrasebook.
+def evaluate_splits(translator: Translator, line_count: int) -> list[SplitEvaluation]:
+    """Translate and score the first `line_count` sentences of each held-out phrasebook split.
 
     An untrained model translates a tenth of these sentences.
     """
@@ -39,11 +39,11 @@ def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]
     untrained = build_untrained_translator(translator)
     found = list[SplitEvaluation]()
     for split, about in SPLITS.items():
-        pairs = list(GeneratedCorpus("phrasebook", split, lines).read())
+        pairs = list(GeneratedCorpus("phrasebook", split, line_count).read())
         sources, references = (list(side) for side in zip(*pairs, strict=True))
-        outputs, baseline = translator(sources), untrained(sources[: lines // 10])
+        outputs, baseline = translator(sources), untrained(sources[: line_count // 10])
         score = translator.task.score(outputs, references)
-        untrained_score = translator.task.score(baseline, references[: lines // 10])
+        untrained_score = translator.task.score(baseline, references[: line_count // 10])
         found.append(SplitEvaluation(about, sources, outputs, references, score, untrained_score))
     return found
 

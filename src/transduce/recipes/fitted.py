@@ -38,13 +38,13 @@ class SizeTable:
     start: Recipe
     sizes: tuple[ModelSize, ...]
 
-    def list_sizes(self, pairs: int, *, has_gpu: bool) -> list[ModelSize]:
-        """Return the model sizes from the smallest to the one for so many pairs.
+    def list_sizes(self, pair_count: int, *, has_gpu: bool) -> list[ModelSize]:
+        """Return the model sizes from the smallest to the one for `pair_count` pairs.
 
         `has_gpu` also allows sizes that need a GPU.
         """
         allowed = [size for size in self.sizes if has_gpu or not size.needs_gpu]
-        too_small = [size for size in allowed[:-1] if pairs > size.up_to]
+        too_small = [size for size in allowed[:-1] if pair_count > size.up_to]
         return allowed[: len(too_small) + 1]
 
 

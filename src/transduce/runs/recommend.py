@@ -205,10 +205,10 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
     return min(max_vocabulary_size(some, target) for some in lines)
 
 
-def explain_choice(data: Data, pairs: int, *, has_gpu: bool) -> str:
+def explain_choice(data: Data, pair_count: int, *, has_gpu: bool) -> str:
     """Return a sentence on what decided a recommended recipe's sizes, and how to choose others."""
     machine = "a GPU" if has_gpu else "no GPU"
     return (
-        f"{find_task_kind(data).count(pairs)} after cleaning and {machine} decide the sizes; "
+        f"{find_task_kind(data).count(pair_count)} after cleaning and {machine} decide the sizes; "
         "others: --set architecture.layers=6 and so on, or a recipe by name"
     )

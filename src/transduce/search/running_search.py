@@ -60,7 +60,7 @@ class RunningSearch(Generic[State]):
         return not self.waiting and self.active is None
 
     def add(self, sources: Mapping[int, Sequence[int]]) -> None:
-        """Add waiting sources; the keys are the indices that their results will have."""
+        """Add waiting `sources`, each under the index that its result will have."""
         self.waiting.update(sources)
 
     def drop(self, indices: Collection[int]) -> None:

@@ -86,7 +86,7 @@ async def translate_items(
 async def find_model(
     service: Service, wanted: TranslateRequest, text: str
 ) -> tuple[Dispatcher | None, Detection | None]:
-    """Return the model for a request, and the source language if it had to be detected.
+    """Return a request's (model, detected source language); no model if nothing is to translate.
 
     There is no model for a text that is in the target language already, by request or surely.
     """

@@ -135,19 +135,19 @@ def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
     return found[::-1]
 
 
-def find_owners(links: Links, count: int, size: int) -> list[int | None]:
-    """Return, for each of `size` target words, the index of its source word, or None.
+def find_owners(links: Links, source_count: int, target_count: int) -> list[int | None]:
+    """Return, for each of `target_count` target words, the index of its source word, or None.
 
-    The first link of a target word decides; source words from index `count` on are ignored.
+    The first link of a target word decides; source words from index `source_count` on are ignored.
     Without any links the words are taken to be in the same order.
     """
-    owners: list[int | None] = [None] * size
+    owners: list[int | None] = [None] * target_count
     for source, target in links:
-        if source < count and target < size and owners[target] is None:
+        if source < source_count and target < target_count and owners[target] is None:
             owners[target] = source
     if links:
         return owners
-    return [target * count // size for target in range(size)]
+    return [target * source_count // target_count for target in range(target_count)]
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:

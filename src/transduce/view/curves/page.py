@@ -44,9 +44,9 @@ RUN_FILE_BYTES = 1 << 20
 Column = Float64[np.ndarray, " N"]  # a number for each cell, or for each block
 
 
-def count_blocks(updates: int, *, full: bool) -> int:
-    """Return how many blocks of 64 a run's first updates form; 0 if `full` or the run is short."""
-    return 0 if full or updates <= MAX_SINGLE else (updates - LAST_SINGLE) // BLOCK
+def count_blocks(update_count: int, *, full: bool) -> int:
+    """Return how many blocks of 64 the first updates form; 0 if `full`, or if there are few."""
+    return 0 if full or update_count <= MAX_SINGLE else (update_count - LAST_SINGLE) // BLOCK
 
 
 def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Column]]:

@@ -116,10 +116,10 @@ def read_loss_curve(run: Path) -> Curve:
 
 
 def choose_milestones(
-    found: Sequence[Snapshot], curve: Curve, last: int | None
+    milestones: Sequence[Snapshot], curve: Curve, last: int | None
 ) -> list[tuple[str, Snapshot]]:
     """Return (name, snapshot) of up to two milestones before step `last`, in the order of steps."""
-    earlier = [one for one in found if last is None or one.step < last]
+    earlier = [one for one in milestones if last is None or one.step < last]
     if not earlier or not curve:
         return []
     middle = (curve[0][1] + curve[-1][1]) / 2
