@@ -81,7 +81,7 @@ def average(
 
 
 def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
-    """Return the perplexities of a model and of its run's last weights on the development set.
+    """Return the development perplexities of a model and of its run's last weights, or None.
 
     None if the run has no development set, or if a perplexity cannot be computed.
     """

@@ -218,7 +218,7 @@ def choose_heads_by_pairs(
 
 
 def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
-    """Choose alignment heads by links that are counted in training pairs; store and return them.
+    """Choose heads by links counted in training pairs; store and return them, or return None.
 
     Links are counted in all pairs; heads are scored on the first `SCORED` pairs. Returns None, and
     stores nothing, if the model does not translate text, or no pair can be used.

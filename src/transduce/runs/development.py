@@ -60,7 +60,7 @@ class Division:
         return clean_pairs(cleaner, take_pairs(gold, self.data.max_pairs))
 
     def normalise(self, line: str) -> str:
-        """Normalise a line as the cleaning does."""
+        """Return a line normalised as the cleaning does."""
         return find_task_kind(self.data).normalise(line)
 
     def holds_out(self, source: str) -> bool:

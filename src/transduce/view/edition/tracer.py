@@ -58,7 +58,7 @@ class Tracer:
         self.calls = dict[CodeType, int]()
 
     def __call__(self, frame: FrameType, _event: str, _value: object) -> "CallTracer | None":
-        """Record the arguments of a call and return the tracer of its statements."""
+        """Record a call's arguments; return its statements' tracer, None outside of `paper/`."""
         code, chapter = frame.f_code, self.files.get(frame.f_code.co_filename)
         if chapter is None or code.co_name.startswith("<"):
             return None
