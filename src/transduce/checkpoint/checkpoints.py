@@ -66,10 +66,11 @@ def has_checkpoints(run: Path) -> bool:
 def load_newest_checkpoint(
     run: Path, weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return (newest intact checkpoint, newer damaged ones and why); FolderError if all are.
+    """Return (newest intact checkpoint, newer damaged ones); FolderError if all are damaged.
 
-    The checkpoint is None if the run has none. If `weight_count` is given, moments are left out,
-    and a file with another number of weights is refused unread.
+    The checkpoint is None if the run has none; each damaged one is (folder, reason). If
+    `weight_count` is given, moments are left out, and a file with another number of weights is
+    refused unread.
     """
     while steps := list_steps(run / CHECKPOINTS):
         rejected = list[tuple[Path, str]]()

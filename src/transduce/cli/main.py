@@ -138,7 +138,7 @@ def main() -> NoReturn:
 
 
 def repeat_swallowed_signal(found: "sys.UnraisableHookArgs") -> None:
-    """Deliver an ending signal again if code in C swallowed its error; print other such errors.
+    """Deliver an ending signal again if C code swallowed its error; print other swallowed errors.
 
     A callback of a compiler does so, or an object's finaliser.
     """

@@ -233,7 +233,7 @@ def find_broken_package(error: BaseException) -> str:
 
 
 def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
-    """Return what is wrong in a call of a command, and a hint, such as the most similar option."""
+    """Return (what is wrong in a command's call, a hint such as the most similar option)."""
     context = getattr(error, "ctx", None)
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [name for p in context.command.get_params(context) for name in p.opts]

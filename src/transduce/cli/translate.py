@@ -265,7 +265,7 @@ def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | No
 
 
 def look_up_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
-    """Return what `meanings` (by ending, such as ".po") has for a file's name, or None."""
+    """Return the value in `meanings` for the ending of a file's name, such as ".po", or None."""
     endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
     return next((meanings[ending] for ending in endings if ending in meanings), None)
 

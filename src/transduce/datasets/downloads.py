@@ -56,7 +56,7 @@ def find_file(
     progress: DownloadProgress,
     unwanted_addresses: Container[str] = (),
 ) -> VerifiedFile:
-    """Return a file's user copy or download, verified; InputError if a download is needed offline.
+    """Return the user's copy or a download of a file, verified; InputError if neither can be had.
 
     A new download is not from one of `unwanted_addresses`.
     """

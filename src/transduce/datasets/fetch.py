@@ -86,7 +86,7 @@ def find_split_files(
 
 
 def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
-    """Return the verified file of a split of a fetched treebank; None if there is no such split.
+    """Return the verified file of a fetched treebank's split, or None if it lacks the split.
 
     The name "gum" gives GUM's trees, "gum-pos" its part-of-speech tags, and "gum-chunks" its base
     noun phrases.

@@ -163,7 +163,7 @@ def transfer(
 def transfer_once(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Make one HTTP request and append its bytes to a partial download; BrokenError if cut off."""
+    """Make one HTTP request, append the answer to a partial download; BrokenError if cut off."""
     start, version = part.find_resume_point(address)
     if start and start == part.what.size:
         return
@@ -220,7 +220,7 @@ def read_extent(
 
 
 def require_within_limit(count: int, what: Download, network: NetworkSettings) -> None:
-    """Raise RefusedError if a file of unknown size has more bytes than the limit for such files."""
+    """Raise RefusedError if a file of unknown size has more than `network.largest` bytes."""
     if not what.size and count > network.largest:
         raise RefusedError(
             f"has more than {network.largest / 1e9:g} GB, and its size is not known: --limit "

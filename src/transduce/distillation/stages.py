@@ -244,7 +244,7 @@ def choose_pairs(
     backward: Translator | None,
     on_line: OnLine,
 ) -> tuple[VerifiedFolder, RuleReport]:
-    """Open or write the stage `pairs`, by rules, log P and a shuffle; also return a report."""
+    """Open or write the stage `pairs` (sifted, shuffled); return its folder and a report."""
     shards = folder / "shards"
     hashes = [one.hash for one in find_shards(shards)] if shards.exists() else []
     about = {"text": text.hash, "shards": hashes, "options": asdict(options)}

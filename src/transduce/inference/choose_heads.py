@@ -112,7 +112,7 @@ def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch
 
 
 def build_gold_masks(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarray, "2 I J"]:
-    """Return (sure, all) gold links as masks [source, target word]; InputError beyond the words."""
+    """Return masks (sure, all) of gold links [source word, target word]; refuse other words."""
     laid = np.zeros((2, words.source[-1] + 1, words.target[-1] + 1), bool)
     for number, links in enumerate((gold.sure, gold.all)):
         for i, j in links:

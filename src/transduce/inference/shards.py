@@ -116,7 +116,7 @@ def measure_text(path: Path) -> tuple[int, str]:
 
 
 def describe_translator(translator: Translator) -> dict[str, Any]:
-    """Return what a translator's outputs depend on: models, search or sampling, other settings."""
+    """Return all that a translator's outputs depend on: models, search, other settings."""
     search, sampling = translator.recipe.search, translator.sampling_settings
     return {
         "models": list(translator.hashes),

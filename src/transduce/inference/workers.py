@@ -141,7 +141,7 @@ def send_request(worker: Worker[Model, Result], request: Request[Model, Result])
 def receive_answers(
     workers: Sequence[Worker[Model, Result]],
 ) -> Iterator[tuple[Worker[Model, Result], Result | TransduceError]]:
-    """Wait for answers; yield (worker, answer) of each with one; LostProcessError if one died."""
+    """Wait for an answer; yield (worker, answer) of all with one; LostProcessError if one died."""
     by_pipe = {worker.pipe: worker for worker in workers}
     for pipe in wait(list(by_pipe)):
         worker = by_pipe[pipe]  # type: ignore[index]  # `wait` was given only pipes

@@ -99,7 +99,7 @@ class Grammar:
 
 
 def learn_grammar(trees: Iterable[Tree]) -> Grammar:
-    """Learn rules, and each one's share of its parent's rules, from trees; refuse no trees."""
+    """Learn rules, and their shares of their parent's rules, from trees; InputError if none."""
     counts = Counter(rule for tree in trees for rule in find_rules(tree))
     if not counts:
         raise InputError("there are no trees to learn a grammar from", "name the training trees")

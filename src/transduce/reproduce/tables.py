@@ -113,7 +113,7 @@ def list_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def build_table2(pair: str) -> "TableKind":
-    """Return Table 2 for a language pair; raise InputError if the paper has no such pair."""
+    """Return Table 2 for a language pair; raise InputError unless the paper prints that pair."""
     from transduce.recipes.tables import TABLE_2_ROWS
     from transduce.reproduce.rows import TableKind
     from transduce.reproduce.table2_report import build_report

@@ -32,7 +32,7 @@ AGAIN = "see that the address can be reached and written; the same command tries
 
 @final
 class RunCopy:
-    """The copy of a run at a path or address: it restores the run, and takes its new files."""
+    """A run's copy at a path or address, to restore the run from and to save new files to."""
 
     def __init__(self, address: str) -> None:
         from fsspec.core import url_to_fs  # type: ignore[import-untyped]

@@ -513,7 +513,7 @@ def expected_shape(name: str, config: MarianConfig) -> tuple[int, ...]:
 
 
 def load_safetensors(folder: Path) -> tuple[dict[str, Tensor], str]:
-    """Return model.safetensors' tensors and sha256; InputError without it, even if pickled."""
+    """Return the tensors of model.safetensors, and its sha256; never open a pickled file."""
     file = folder / WEIGHTS
     if not os.path.lexists(file):
         hint = SAVED

@@ -153,7 +153,7 @@ OF_LABELS = "--tags reads tokens with labels, whose sentences end with a blank l
 def read_pairs_tsv(
     path: Path | str, columns: tuple[int, int] | None = None, other_ways: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield (source, target) of each line of tab-separated `columns`, which count from 1.
+    """Yield (source, target) of each line of a tab-separated file; `columns` count from 1.
 
     By default, a line has these two columns only. `other_ways` is appended to the hint of an error.
     It names other ways to give pairs.

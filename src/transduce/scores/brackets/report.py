@@ -92,7 +92,7 @@ class BracketSummary:
 
 
 def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
-    """Sum the counts of scored sentences, and count the failed and the skipped sentences."""
+    """Return the summed counts of scored sentences, and the numbers of failed and skipped ones."""
     every = list(sentences)
     valid = [one for one in every if one.status == SCORED]
     names = ("matched", "gold", "test", "crossing", "words", "correct_tags")

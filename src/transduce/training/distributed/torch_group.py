@@ -191,7 +191,7 @@ def sum_in_micro_batch_order(
 
 
 def assign_micro_batches(costs: Sequence[int], world_size: int) -> list[list[int]]:
-    """Return the indices of each rank's micro-batches, such that all ranks have similar costs."""
+    """Return the indices of each rank's micro-batches, so that all ranks have similar costs."""
     shares: list[list[int]] = [[] for _ in range(world_size)]
     loads = [0] * world_size
     for index in sorted(range(len(costs)), key=lambda index: -costs[index]):

@@ -136,7 +136,7 @@ def label_style(right: bool | None) -> str:  # noqa: FBT001 - right, wrong, or n
 
 
 def compare_with_gold(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
-    """Return which constituents are in `gold`, of equal words, and a legend's (text, style) lines.
+    """Return whether each constituent is in `gold`, and the (text, style) lines of a legend.
 
     Constituents are equal if their labels and spans are. Unlike EVALB, this counts punctuation.
     """

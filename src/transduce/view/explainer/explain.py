@@ -314,7 +314,7 @@ def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any
 
 
 def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
-    """Return what a vocabulary has learned: its merges as pairs of ids, or pieces as bytes."""
+    """Return a vocabulary's kind, and its learned merges as pairs of ids, or pieces as bytes."""
     kind, size = deserialise(vocabulary.to_bytes()), 258
     if kind.model["type"] == "WordPiece":
         pieces = [list(one) for one in kind.symbol_bytes[size:]]
