@@ -5,7 +5,8 @@ import math
 from contextlib import closing
 from pathlib import Path
 
-from transduce.durable.json import to_checksummed_json
+from transduce.checkpoint.run_file import Run, write_run
+from transduce.settings import Architecture, Recipe, Training
 from transduce.training.journal import LOG, Journal
 
 SCHEDULE = {"d_model": 32, "warmup": 100, "learning_rate_factor": 1.0}
@@ -53,14 +54,14 @@ def write_log(run: Path, events, lines=()) -> Path:
 
 
 def write_recipe(run: Path, **changes) -> Path:
-    """Write as much of run.json as the page of curves reads."""
+    """Write run.json with a learning rate's schedule."""
     values = SCHEDULE | changes
-    recipe = {
-        "architecture": {"d_model": values["d_model"]},
-        "training": {name: values[name] for name in ("warmup", "learning_rate_factor")}
-        | {"average_last": 2},
-    }
-    (run / "run.json").write_bytes(to_checksummed_json({"recipe": recipe}))
+    recipe = Recipe(
+        name="curves",
+        architecture=Architecture(d_model=values.pop("d_model")),
+        training=Training(**values, average_last=2),
+    )
+    write_run(run, Run(id="0" * 16, recipe=recipe, fingerprints={}))
     return run
 
 

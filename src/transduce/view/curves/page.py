@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from transduce.durable.folder import read_regular
-from transduce.durable.json import from_checksummed_json
+from transduce.checkpoint.run_file import read_run
 from transduce.errors import TransduceError
-from transduce.view.curves.read_log import RunLog, Updates, finite_number
+from transduce.settings import Recipe
+from transduce.view.curves.read_log import RunLog, Updates
 from transduce.view.page.document import (
     SHARED,
     DataBlock,
@@ -39,8 +39,6 @@ BLOCK = 64  # updates of a block
 MAX_SINGLE = 200_000  # up to this many updates of a run, each update is a cell
 LAST_SINGLE = 10_000  # in a longer run, each of this many last updates is a cell
 MAX_FINITE = 3e38  # larger numbers would be infinite as float32
-RUN_FILE = "run.json"
-RUN_FILE_BYTES = 1 << 20
 Column = Float64[np.ndarray, " N"]  # a number for each cell, or for each block
 
 
@@ -106,7 +104,11 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
     blocks, cells = build_columns(log.updates, full=full)
     columns, packed, end = dict[str, tuple[int, int, bool]](), list[bytes](), 0
     recipe = read_recipe(folder)
-    schedule = read_schedule(recipe)
+    schedule = recipe and {
+        "d_model": float(recipe.architecture.d_model),
+        "warmup": float(recipe.training.warmup),
+        "factor": recipe.training.learning_rate_factor,
+    }
     follows = follows_schedule(log, schedule)
     for column, values in cells.items():
         if follows and column.startswith("learning_rate"):
@@ -118,7 +120,7 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
     header = {
         "name": name,
         "schedule": schedule,
-        "average_last": finite_number(get_nested(recipe, "training", "average_last")),
+        "average_last": recipe and float(recipe.training.average_last),
         "cells": len(cells["steps"]),
         "blocks": blocks,
         "block_size": BLOCK,
@@ -157,32 +159,12 @@ def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
     return min((plain, False), (summed, True), key=lambda packed: len(packed[0]))
 
 
-def read_schedule(recipe: object) -> dict[str, float] | None:
-    """Return a recipe's d_model, warmup and factor of equation 3; None unless all are positive."""
-    paths = {
-        "d_model": ("architecture", "d_model"),
-        "warmup": ("training", "warmup"),
-        "factor": ("training", "learning_rate_factor"),
-    }
-    found = {name: finite_number(get_nested(recipe, *path)) for name, path in paths.items()}
-    known = {name: value for name, value in found.items() if value is not None and value > 0}
-    return known if len(known) == len(paths) else None
-
-
-def read_recipe(folder: Path) -> object:
-    """Return a run's recipe as parsed JSON; None without a valid run.json."""
-    file = folder / RUN_FILE
+def read_recipe(folder: Path) -> Recipe | None:
+    """Return a run's recipe; None without a valid run.json."""
     try:
-        return from_checksummed_json(read_regular(file, RUN_FILE_BYTES), file).get("recipe")
+        return read_run(folder).recipe
     except TransduceError:
         return None
-
-
-def get_nested(tables: object, *path: str) -> object:
-    """Return the value at a path of names in nested JSON objects, or None."""
-    for name in path:
-        tables = tables.get(name) if isinstance(tables, dict) else None
-    return tables
 
 
 def build_curves_page(
