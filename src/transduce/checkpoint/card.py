@@ -9,8 +9,7 @@ from transduce.checkpoint.model_files import FIGURE
 from transduce.scores.score import Score
 from transduce.settings import Recipe
 from transduce.settings.data import OWN, ModelDescription
-from transduce.settings.deviations import list_deviations
-from transduce.settings.recipe import Value, shorten_name
+from transduce.settings.recipe import Value, list_deviations, shorten_name
 
 USE = "## How to use it"
 
