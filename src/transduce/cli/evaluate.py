@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.line_outputs import WarningPrinter, is_standard_output, show_line_count
+from transduce.cli.line_outputs import WarningPrinter, means_standard_output, show_line_count
 from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 from transduce.scores.metrics import METRICS
@@ -91,7 +91,7 @@ def command(  # noqa: PLR0915 - the road of a test set, in one piece
     With --contrast a table follows, of lines changed as training changes them by settings such as
     data.upper_case: capitals and end marks on both sides, typing errors in the source only.
     """
-    is_free = output is None or not is_standard_output(output)
+    is_free = output is None or not means_standard_output(output)
     require(is_free, "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference)

@@ -90,14 +90,14 @@ def open_output(output: Path | None) -> Iterator[IO[str]]:
     from transduce.durable.files import atomic_file
     from transduce.durable.folder import resolve_output
 
-    if output is None or is_standard_output(output):
+    if output is None or means_standard_output(output):
         yield sys.stdout
         return
     with as_text(atomic_file(resolve_output(output))) as text:
         yield text
 
 
-def is_standard_output(path: Path) -> bool:
+def means_standard_output(path: Path) -> bool:
     """Return whether a path is "-", or a link to where standard output goes, such as /dev/stdout.
 
     If standard output is a file, replacing the file would lose what other programs write there.

@@ -119,15 +119,9 @@ def table1(
         describe_findings,
     )
 
-    usual = QUICK if quick else MeasurementPlan()
-    plan = replace(
-        usual,
-        n=n or usual.n,
-        d=d or usual.d,
-        k=usual.k if k is None else k,
-        r=usual.r if r is None else r,
-        rounds=rounds or usual.rounds,
-    )
+    given: dict[str, Any] = {"n": n, "d": d, "k": k, "r": r, "rounds": rounds}
+    given = {name: value for name, value in given.items() if value is not None}
+    plan = replace(QUICK if quick else MeasurementPlan(), **given)
     use_threads(threads)
     table = measure_table1(plan, output=output, plot=plot, on_message=display.print_note)
     if as_json:

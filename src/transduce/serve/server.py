@@ -103,15 +103,6 @@ def tell_exhaustion_once(on_message: Callable[[str], None]) -> Callable[..., Non
     return handle
 
 
-@final
-class QuietServer(uvicorn.Server):
-    """uvicorn's server, without signal handlers of its own."""
-
-    def capture_signals(self) -> Any:  # noqa: ANN401 - uvicorn's context manager
-        """Return a context manager that handles no signal."""
-        return nullcontext()
-
-
 def bind(host: str, port: int) -> socket.socket:
     """Return a socket that listens at host and port; raise InputError if it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -193,7 +184,7 @@ def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dic
 @asynccontextmanager
 async def listen(
     service: Service, settings: ServerSettings, listener: socket.socket
-) -> AsyncIterator[QuietServer]:
+) -> AsyncIterator[uvicorn.Server]:
     """Answer requests at a socket during a with block, and finish accepted ones at its end."""
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     app = build_app(
@@ -215,7 +206,9 @@ async def listen(
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(settings.limits.stop_seconds),
     )
-    server = QuietServer(config)
+    server = uvicorn.Server(config)
+    # `serve` handles the signals
+    server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
     running = asyncio.ensure_future(server.serve([listener]))
     try:
         yield server
