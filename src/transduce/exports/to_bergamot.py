@@ -10,7 +10,6 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
@@ -23,21 +22,25 @@ from transduce.errors import SaveError, shorten
 from transduce.exports.sentencepiece import Piece, build_fallback_model, list_fallback_pieces
 from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import find_model_type
-from transduce.exports.weights import (
-    Affine,
-    Array,
-    Attention,
-    Layer,
-    Projection,
-    Weights,
-    collect_weights,
-)
+from transduce.exports.weights import Array, Arrays, Weights, bias_or_zeros, collect_weights
 from transduce.inference.load import TaskModel
 from transduce.settings.fields import require
 from transduce.vocabulary import BEGIN
 from transduce.vocabulary.sentencepiece import UNUSED
 
 Named = Iterator[tuple[str, Array]]
+ATTENTION = ("query", "key", "value", "output")
+MATRICES = {  # our matrices of a layer -> Marian's, with W or b in place of {}
+    **{f"self_attention.{one}": f"self_{{}}{one[0]}" for one in ATTENTION},
+    **{f"cross_attention.{one}": f"context_{{}}{one[0]}" for one in ATTENTION},
+    "feed_forward.inner": "ffn_{}1",
+    "feed_forward.outer": "ffn_{}2",
+}
+NORMS = {  # our norms of a layer -> Marian's
+    "add_self.norm": "self_Wo_ln",
+    "add_cross.norm": "context_Wo_ln",
+    "add_feed_forward.norm": "ffn_ffn_ln",
+}
 ALIGNMENT = 256  # in model.bin the numbers of a tensor begin at a multiple of 256 bytes
 FLOAT32, INT8, INTGEMM8 = 0x0404, 0x0101, 0x4101  # types of tensors
 NEVER = -1e4  # the bias of a symbol that no output may have
@@ -100,28 +103,24 @@ def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> No
 
 def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> Named:
     """Yield each weight's name in Marian and array, with zeros for SentencePiece's own pieces."""
-    encoder, decoder, projection = weights.encoder, weights.decoder, weights.projection
-    start = decoder.embedding[BEGIN]
-    reads_same = encoder.embedding is decoder.embedding
+    arrays = weights.arrays
+    encoder, decoder, output = (arrays[f"{one}.weight"] for one in ("source", "target", "output"))
+    start, reads_same = decoder[BEGIN], encoder is decoder
     shift = start * np.float32(math.sqrt(len(start)))
-    embeddings = {"decoder_Wemb": pad_rows(decoder.embedding - start, len(target))}
-    if reads_same:
-        embeddings = {"Wemb": embeddings["decoder_Wemb"]}
-    else:
-        embeddings["encoder_Wemb"] = pad_rows(encoder.embedding, len(source))
-    yield from embeddings.items()
-    for side, stack, is_shifted in (("encoder", encoder, reads_same), ("decoder", decoder, True)):
-        for number, layer in enumerate(stack.layers, start=1):
-            shifted = shift_layer(layer, shift) if is_shifted and number == 1 else layer
-            yield from name_layer(f"{side}_l{number}", shifted)
+    yield "Wemb" if reads_same else "decoder_Wemb", pad_rows(decoder - start, len(target))
+    if not reads_same:
+        yield "encoder_Wemb", pad_rows(encoder, len(source))
+    for side, number, layer in weights.list_layers():
+        is_shifted = number == 0 and (reads_same or side == "decoder")
+        shifted = shift_layer(layer, shift) if is_shifted else layer
+        yield from name_layer(f"{side}_l{number + 1}", shifted)
     bias = np.zeros(len(target), np.float32)
-    if projection.bias is not None:
-        bias[: len(projection.bias)] = projection.bias
-    bias[len(decoder.embedding) :] = NEVER
+    bias[: len(decoder)] = arrays.get("output.bias", 0)
+    bias[len(decoder) :] = NEVER
     bias[[number for number, (_, kind) in enumerate(target) if kind == UNUSED]] = NEVER
     yield "decoder_ff_logit_out_b", bias[None]
-    if projection.weight is not decoder.embedding:
-        yield "decoder_ff_logit_out_Wt", pad_rows(projection.weight, len(target))
+    if output is not decoder:
+        yield "decoder_ff_logit_out_Wt", pad_rows(output, len(target))
 
 
 def pad_rows(matrix: Array, rows: int) -> Array:
@@ -129,47 +128,27 @@ def pad_rows(matrix: Array, rows: int) -> Array:
     return np.pad(matrix, ((0, rows - len(matrix)), (0, 0)))
 
 
-def shift_layer(layer: Layer, shift: Array) -> Layer:
-    """Return a first layer that computes for x what `layer` computes for x + `shift`."""
-    attention = layer.self_attention
-
-    def add(projection: Projection, more: Array) -> Projection:
-        bias = more if projection.bias is None else projection.bias + more
-        return replace(projection, bias=bias)
-
-    query, key, value = (
-        add(one, one.weight @ shift) for one in (attention.query, attention.key, attention.value)
-    )
-    output = add(attention.output, shift)  # x is also the residual
-    shifted = replace(attention, query=query, key=key, value=value, output=output)
-    return replace(layer, self_attention=shifted)
+def shift_layer(layer: Arrays, shift: Array) -> Arrays:
+    """Return the first layer with other biases: input x gives what x + `shift` gave before."""
+    shifted = dict(layer)
+    for one in ATTENTION:
+        name = f"self_attention.{one}"
+        # x is also the residual, which is added to the output
+        more = shift if one == "output" else layer[f"{name}.weight"] @ shift
+        shifted[f"{name}.bias"] = bias_or_zeros(layer, name) + more
+    return shifted
 
 
-def name_layer(scope: str, layer: Layer) -> Named:
+def name_layer(scope: str, layer: Arrays) -> Named:
     """Yield Marian's name and array of each of a layer's weights."""
-    yield from name_attention(f"{scope}_self", layer.self_attention)
-    if layer.cross_attention is not None:
-        yield from name_attention(f"{scope}_context", layer.cross_attention)
-    for number, one in enumerate((layer.inner, layer.outer), start=1):
-        yield f"{scope}_ffn_W{number}", one.weight.T
-        yield f"{scope}_ffn_b{number}", one.bias[None]
-    yield from name_norm(f"{scope}_ffn_ffn_ln", layer.feed_forward_norm)
-
-
-def name_attention(scope: str, attention: Attention) -> Named:
-    """Yield Marian's name and array of the four projections of attention and of its norm."""
-    parts = (attention.query, attention.key, attention.value, attention.output)
-    for letter, one in zip("qkvo", parts, strict=True):
-        bias = np.zeros(len(one.weight), np.float32) if one.bias is None else one.bias
-        yield f"{scope}_W{letter}", one.weight.T
-        yield f"{scope}_b{letter}", bias[None]
-    yield from name_norm(f"{scope}_Wo_ln", attention.norm)
-
-
-def name_norm(scope: str, norm: Affine) -> Named:
-    """Yield Marian's name and array of a norm's gain and bias."""
-    yield f"{scope}_scale", norm.weight[None]
-    yield f"{scope}_bias", norm.bias[None]
+    for ours, theirs in MATRICES.items():
+        if f"{ours}.weight" in layer:  # an encoder layer has no cross-attention
+            yield f"{scope}_{theirs.format('W')}", layer[f"{ours}.weight"].T
+            yield f"{scope}_{theirs.format('b')}", bias_or_zeros(layer, ours)[None]
+    for ours, theirs in NORMS.items():
+        if f"{ours}.weight" in layer:
+            yield f"{scope}_{theirs}_scale", layer[f"{ours}.weight"][None]
+            yield f"{scope}_{theirs}_bias", layer[f"{ours}.bias"][None]
 
 
 def describe_model(model: TaskModel, symbols: Sequence[int]) -> str:

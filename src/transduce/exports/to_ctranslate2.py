@@ -17,24 +17,41 @@ from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
 from transduce.exports.target import EngineOutput, Target, importing
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
-from transduce.exports.weights import (
-    Affine,
-    Attention,
-    Layer,
-    Projection,
-    Stack,
-    Weights,
-    collect_weights,
-)
+from transduce.exports.weights import Arrays, Weights, collect_weights
 from transduce.inference.load import TaskModel
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 
 VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # of the format, and of the kind of model
 TYPES = MappingProxyType({"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4})
-POSITIONS, MOST_POSITIONS = "position_encodings/encodings", 1024  # CTranslate2 cuts inputs there
+MOST_POSITIONS = 1024  # CTranslate2 cuts inputs there
 Variables = dict[str, np.ndarray]
-Named = Iterator[tuple[str, np.ndarray]]
+TABLES = {  # CTranslate2's names of arrays outside of the layers -> ours
+    "encoder/embeddings_0/weight": "source.weight",  # a source with word features has several
+    "encoder/position_encodings/encodings": "source_positions.weight",
+    "encoder/layer_norm/gamma": "encoder_final_norm.weight",
+    "encoder/layer_norm/beta": "encoder_final_norm.bias",
+    "decoder/embeddings/weight": "target.weight",
+    "decoder/position_encodings/encodings": "target_positions.weight",
+    "decoder/layer_norm/gamma": "decoder_final_norm.weight",
+    "decoder/layer_norm/beta": "decoder_final_norm.bias",
+    "decoder/projection/weight": "output.weight",
+    "decoder/projection/bias": "output.bias",
+}
+MATRICES = {  # CTranslate2's names of a layer's matrices -> ours, from top to bottom
+    "self_attention/linear_0": [f"self_attention.{one}" for one in ("query", "key", "value")],
+    "self_attention/linear_1": ["self_attention.output"],
+    "attention/linear_0": ["cross_attention.query"],
+    "attention/linear_1": ["cross_attention.key", "cross_attention.value"],
+    "attention/linear_2": ["cross_attention.output"],
+    "ffn/linear_0": ["feed_forward.inner"],
+    "ffn/linear_1": ["feed_forward.outer"],
+}
+NORMS = {  # CTranslate2's names of a layer's norms -> ours
+    "self_attention/layer_norm": "add_self.norm",
+    "attention/layer_norm": "add_cross.norm",
+    "ffn/layer_norm": "add_feed_forward.norm",
+}
 SWITCHED_OFF = (
     *("encoder/embeddings_merge", "encoder/multi_query_attention", "decoder/alibi"),
     *("decoder/alibi_use_positive_positions", "decoder/scale_alibi"),
@@ -67,7 +84,9 @@ def write_ctranslate2_weights(model: TaskModel, writer: FolderWriter, precision:
     with writer.open("model.bin") as stream:
         for part in serialise_variables(variables):
             stream.write(part)
-    writer.write("config.json", to_json(CONFIG | {"layer_norm_epsilon": weights.norm_epsilon}))
+    writer.write(
+        "config.json", to_json(CONFIG | {"layer_norm_epsilon": weights.sizes.norm_epsilon})
+    )
 
 
 def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[str]) -> None:
@@ -81,20 +100,44 @@ def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[
 
 def name_variables(weights: Weights, *, precision: str) -> Variables:
     """Return a model's arrays by CTranslate2's names; precision "int8" quantises its matrices."""
-    found = dict(name_stack("encoder", weights.encoder, weights))
-    found |= dict(name_stack("decoder", weights.decoder, weights))
-    # CTranslate2 numbers the source's tables, because a source with word features has several.
-    found["encoder/embeddings_0/weight"] = found.pop("encoder/embeddings/weight")
-    found |= dict(name_projection("decoder/projection", weights.projection))
-    if weights.encoder.positions is weights.decoder.positions:  # sinusoids
-        table = weights.encoder.positions[:MOST_POSITIONS]
+    arrays, sizes = weights.arrays, weights.sizes
+    found = {theirs: arrays[ours] for theirs, ours in TABLES.items() if ours in arrays}
+    for side, number, layer in weights.list_layers():
+        found |= name_layer(f"{side}/layer_{number}", layer, weights.head_width)
+    if sizes.positions != "learned":
+        table = arrays["source_positions.weight"][:MOST_POSITIONS]
         table = table.astype(np.float16) if precision == "int8" else table
-        found |= {f"{stack}/{POSITIONS}": table for stack in ("encoder", "decoder")}
+        found |= {name: table for name in found if name.endswith("/encodings")}
     if precision == "int8":
         quantise_matrices(found)
+    for side in ("encoder", "decoder"):
+        found |= {
+            f"{side}/num_heads": scalar(sizes.heads, np.int16),
+            f"{side}/pre_norm": scalar(int(sizes.norm == "pre")),
+            f"{side}/scale_embeddings": scalar(1),
+            f"{side}/activation": scalar(ACTIVATIONS[sizes.activation]),
+        }
     found |= {name: scalar(0) for name in SWITCHED_OFF}
     found["decoder/alignment_layer"] = scalar(-1, np.int16)
     found["decoder/alignment_heads"] = scalar(1, np.int16)
+    return found
+
+
+def name_layer(scope: str, layer: Arrays, head_width: int) -> Variables:
+    """Return the arrays of a layer by CTranslate2's names, which begin with `scope`."""
+    found = Variables()
+    for theirs, parts in MATRICES.items():
+        for kind in ("weight", "bias"):
+            if f"{parts[0]}.{kind}" in layer:
+                joined = np.concatenate([layer[f"{part}.{kind}"] for part in parts])
+                found[f"{scope}/{theirs}/{kind}"] = joined
+    for theirs, ours in NORMS.items():
+        if f"{ours}.weight" in layer:
+            found[f"{scope}/{theirs}/gamma"] = layer[f"{ours}.weight"]
+            found[f"{scope}/{theirs}/beta"] = layer[f"{ours}.bias"]
+            if "attention" in theirs:
+                place = theirs.partition("/")[0]
+                found[f"{scope}/{place}/head_dim"] = scalar(head_width, np.int32)
     return found
 
 
@@ -120,64 +163,6 @@ def quantise_rows(
     largest = np.abs(matrix).max(axis=1)
     scale = (127 / np.where(largest == 0, 127, np.maximum(largest, 1e-35))).astype(np.float32)
     return np.rint(matrix * scale[:, None]).astype(np.int8), scale
-
-
-def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
-    """Yield name and array of each weight and setting of a stack; names begin with `scope`."""
-    yield f"{scope}/num_heads", scalar(weights.heads, np.int16)
-    yield f"{scope}/pre_norm", scalar(int(stack.final_norm is not None))
-    yield f"{scope}/scale_embeddings", scalar(1)
-    yield f"{scope}/activation", scalar(ACTIVATIONS[weights.activation])
-    yield f"{scope}/embeddings/weight", stack.embedding
-    yield f"{scope}/{POSITIONS}", stack.positions
-    if stack.final_norm is not None:
-        yield from name_norm(f"{scope}/layer_norm", stack.final_norm)
-    for number, layer in enumerate(stack.layers):
-        yield from name_layer(f"{scope}/layer_{number}", layer, weights.head_width)
-
-
-def name_layer(scope: str, layer: Layer, head_width: int) -> Named:
-    """Yield name and array of each variable of a layer; all names begin with `scope`."""
-    own, cross = layer.self_attention, layer.cross_attention
-    joined = join_projections(own.query, own.key, own.value)
-    yield from name_attention(f"{scope}/self_attention", [joined], own, head_width)
-    if cross is not None:
-        projections = [cross.query, join_projections(cross.key, cross.value)]
-        yield from name_attention(f"{scope}/attention", projections, cross, head_width)
-    for number, linear in enumerate((layer.inner, layer.outer)):
-        yield f"{scope}/ffn/linear_{number}/weight", linear.weight
-        yield f"{scope}/ffn/linear_{number}/bias", linear.bias
-    yield from name_norm(f"{scope}/ffn/layer_norm", layer.feed_forward_norm)
-
-
-def join_projections(*parts: Projection) -> Projection:
-    """Return one projection with the outputs of all parts."""
-    biases = [one.bias for one in parts if one.bias is not None]
-    joined = np.concatenate([one.weight for one in parts])
-    return Projection(joined, np.concatenate(biases) if biases else None)
-
-
-def name_projection(scope: str, projection: Projection) -> Named:
-    """Yield name and array of a projection's matrix, and of its bias if it has one."""
-    yield f"{scope}/weight", projection.weight
-    if projection.bias is not None:
-        yield f"{scope}/bias", projection.bias
-
-
-def name_attention(
-    scope: str, projections: list[Projection], attention: Attention, head_width: int
-) -> Named:
-    """Yield name and array of the `projections`, the output projection and the norm."""
-    for number, one in enumerate([*projections, attention.output]):
-        yield from name_projection(f"{scope}/linear_{number}", one)
-    yield f"{scope}/head_dim", scalar(head_width, np.int32)
-    yield from name_norm(f"{scope}/layer_norm", attention.norm)
-
-
-def name_norm(scope: str, norm: Affine) -> Named:
-    """Yield name and array of a norm's gain and bias; both names begin with `scope`."""
-    yield f"{scope}/gamma", norm.weight
-    yield f"{scope}/beta", norm.bias
 
 
 def serialise_variables(variables: Mapping[str, np.ndarray]) -> Iterator[bytes]:

@@ -14,12 +14,10 @@ from transduce.exports.target import EngineOutput, Target, importing
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     POSITIONS,
-    Affine,
     Array,
-    Attention,
-    Layer,
-    Projection,
+    Arrays,
     Weights,
+    bias_or_zeros,
     collect_weights,
 )
 from transduce.inference.load import TaskModel
@@ -37,7 +35,19 @@ FEATURE_COLUMNS = tuple(  # arrays that read d_model features: one in each colum
 FEATURE_ROWS = tuple(
     f"{name}.{part}" for name in ("out_proj", "fc2", "norm") for part in ("weight", "bias")
 )
-Named = Iterator[tuple[str, Array]]
+NAMES = {  # our matrices and norms of a layer -> MarianMTModel's
+    **{f"self_attention.{one}": f"self_attn.{one[0]}_proj" for one in ("query", "key", "value")},
+    "self_attention.output": "self_attn.out_proj",
+    "add_self.norm": "self_attn_layer_norm",
+    **{
+        f"cross_attention.{one}": f"encoder_attn.{one[0]}_proj" for one in ("query", "key", "value")
+    },
+    "cross_attention.output": "encoder_attn.out_proj",
+    "add_cross.norm": "encoder_attn_layer_norm",
+    "feed_forward.inner": "fc1",
+    "feed_forward.outer": "fc2",
+    "add_feed_forward.norm": "final_layer_norm",
+}
 LIMIT = 512  # the most symbols of an output, in the exported generation_config.json
 
 
@@ -62,75 +72,55 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
     but not embeddings and the outputs of encoder and decoder. The first norm of each stack is not
     compensated, because its inputs contain positions, whose scale is fixed.
     """
-    scale = np.float32(math.sqrt(EPSILON / weights.norm_epsilon))
-    projection, symbols = weights.projection.weight, len(weights.projection.weight)
-    bias = np.zeros((1, symbols + 1), dtype=np.float32)
-    bias[0, :-1] = 0 if weights.projection.bias is None else weights.projection.bias
+    arrays, scale = weights.arrays, np.float32(math.sqrt(EPSILON / weights.sizes.norm_epsilon))
+    source, target, output = (arrays[f"{one}.weight"] for one in ("source", "target", "output"))
+    bias = np.zeros((1, len(output) + 1), dtype=np.float32)
+    bias[0, :-1] = arrays.get("output.bias", 0)
     bias[0, -1] = -np.inf  # so that padding is never written
     found: dict[str, Array] = {"final_logits_bias": bias}
-    encoder, decoder = weights.encoder.embedding, weights.decoder.embedding
-    tables = {"model.shared": encoder}
-    if encoder is not decoder:
-        tables = {"model.encoder.embed_tokens": encoder, "model.decoder.embed_tokens": decoder}
-    if projection is not decoder:
-        tables["lm_head"] = projection
+    tables = {"model.shared": source}
+    if source is not target:
+        tables = {"model.encoder.embed_tokens": source, "model.decoder.embed_tokens": target}
+    if output is not target:
+        tables["lm_head"] = output
     for name, table in tables.items():
         # zeros for padding, whose id may lie beyond the symbols of a source vocabulary
-        rows = max(1, symbols + 1 - len(table))
+        rows = max(1, len(output) + 1 - len(table))
         found[f"{name}.weight"] = np.pad(table, ((0, rows), (0, 0)))
-    for side, stack in (("encoder", weights.encoder), ("decoder", weights.decoder)):
-        scales = [np.float32(1), *[scale] * (len(stack.layers) - 1), np.float32(1)]
-        for number, layer in enumerate(stack.layers):
-            around = scales[number], scale, scales[number + 1]
-            found |= name_layer(f"model.{side}.layers.{number}", layer, *around)
+    last = {"encoder": weights.sizes.encoder_depth - 1, "decoder": weights.sizes.decoder_depth - 1}
+    for side, number, layer in weights.list_layers():
+        before = scale if number > 0 else np.float32(1)
+        after = scale if number < last[side] else np.float32(1)
+        for name, array in name_layer(layer, before, scale, after):
+            found[f"model.{side}.layers.{number}.{name}"] = array
     return {name: order_features(name, value) for name, value in found.items()}
 
 
 def name_layer(
-    scope: str, layer: Layer, before: np.float32, inside: np.float32, after: np.float32
-) -> Named:
-    """Yield (name, array) of a layer's weights, rescaled to Marian's states by the three factors.
+    layer: Arrays, before: np.float32, inside: np.float32, after: np.float32
+) -> Iterator[tuple[str, Array]]:
+    """Yield Marian's name and array of each weight of a layer, rescaled for Marian's states.
 
     These are ours times `before` at the input, `inside` between sub-layers, `after` at the output.
+    The encoder's output, of which cross-attention makes keys and values, is as ours. A bias that
+    our attention lacks is written as zeros.
     """
-    own, cross = layer.self_attention, layer.cross_attention
-    yield from name_attention(f"{scope}.self_attn", own, before, before, inside)
-    if cross is not None:
-        yield from name_attention(f"{scope}.encoder_attn", cross, inside, np.float32(1), inside)
-    yield f"{scope}.fc1.weight", layer.inner.weight / inside
-    yield f"{scope}.fc1.bias", layer.inner.bias
-    yield from name_affine(f"{scope}.fc2", layer.outer, inside)
-    yield from name_affine(f"{scope}.final_layer_norm", layer.feed_forward_norm, after)
-
-
-def name_attention(
-    scope: str, attention: Attention, states: np.float32, memory: np.float32, after: np.float32
-) -> Named:
-    """Yield (name, array) of attention's weights, rescaled to Marian's states by the factors.
-
-    Its queries read our states times `states`, its keys and values ours times `memory`, and its
-    norm gives ours times `after`. A bias that our attention lacks is written as zeros.
-    """
-    inputs = {"q_proj": states, "k_proj": memory, "v_proj": memory}
-    parts = (attention.query, attention.key, attention.value)
-    for (name, size), one in zip(inputs.items(), parts, strict=True):
-        yield f"{scope}.{name}.weight", one.weight / size
-        yield f"{scope}.{name}.bias", bias_or_zeros(one)
-    yield f"{scope}.out_proj.weight", attention.output.weight * states
-    yield f"{scope}.out_proj.bias", bias_or_zeros(attention.output) * states
-    yield from name_affine(f"{scope}_layer_norm", attention.norm, after)
-
-
-def bias_or_zeros(projection: Projection) -> Array:
-    """Return a projection's bias, or zeros if it has none."""
-    zeros = np.zeros(len(projection.weight), np.float32)
-    return zeros if projection.bias is None else projection.bias
-
-
-def name_affine(scope: str, affine: Affine, scale: np.float32) -> Named:
-    """Yield names and arrays of a linear map or norm, with outputs multiplied by `scale`."""
-    yield f"{scope}.weight", affine.weight * scale
-    yield f"{scope}.bias", affine.bias * scale
+    reads = dict.fromkeys((f"self_attention.{one}" for one in ("query", "key", "value")), before)
+    reads |= {"cross_attention.query": inside, "feed_forward.inner": inside}
+    writes = {
+        "self_attention.output": before,
+        "add_self.norm": inside,
+        "cross_attention.output": inside,
+        "add_cross.norm": inside,
+        "feed_forward.outer": inside,
+        "add_feed_forward.norm": after,
+    }
+    one = np.float32(1)
+    for ours, theirs in NAMES.items():
+        if f"{ours}.weight" in layer:  # an encoder layer has no cross-attention
+            scale = writes.get(ours, one)
+            yield f"{theirs}.weight", layer[f"{ours}.weight"] / reads.get(ours, one) * scale
+            yield f"{theirs}.bias", bias_or_zeros(layer, ours) * scale
 
 
 def order_features(name: str, value: Array) -> Array:

@@ -20,19 +20,10 @@ from torch.nn import functional
 from transduce.durable.folder import FolderWriter
 from transduce.exports.target import EngineOutput, Target, importing
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
-from transduce.exports.weights import (
-    POSITIONS,
-    Affine,
-    Array,
-    Attention,
-    Layer,
-    Projection,
-    Stack,
-    Weights,
-    collect_weights,
-)
+from transduce.exports.weights import POSITIONS, Array, Arrays, Weights, collect_weights
 from transduce.inference.load import TaskModel
 from transduce.paper.search import beam_search
+from transduce.settings import Architecture
 from transduce.vocabulary import END
 
 # B sentences · S source positions · L layers · H heads · K features of a head · V symbols
@@ -66,7 +57,8 @@ def trace_encoder(weights: Weights) -> bytes:
 
 def trace_step(weights: Weights) -> bytes:
     """Return one decoder step as an ONNX file, for any number of sentences and cached positions."""
-    layers, heads, width = len(weights.decoder.layers), weights.heads, weights.head_width
+    sizes = weights.sizes
+    layers, heads, width = sizes.decoder_depth, sizes.heads, weights.head_width
     memory = tuple(torch.zeros(layers, 2, heads, 3, width) for _ in range(2))
     past = tuple(torch.zeros(layers, 2, heads, 4, width) for _ in range(2))
     mask = torch.ones(2, 3, dtype=torch.bool)
@@ -126,10 +118,11 @@ def to_parameter(array: Array) -> nn.Parameter:
 class PlainAffine(nn.Module):
     """The matrix and bias (or None) of a linear map, or the gain and bias of a layer norm."""
 
-    def __init__(self, affine: Affine | Projection, epsilon: float = 0.0) -> None:
+    def __init__(self, arrays: Arrays, name: str, epsilon: float = 0.0) -> None:
         super().__init__()
-        self.weight, self.epsilon = to_parameter(affine.weight), epsilon
-        self.bias = None if affine.bias is None else to_parameter(affine.bias)
+        self.weight, self.epsilon = to_parameter(arrays[f"{name}.weight"]), epsilon
+        bias = arrays.get(f"{name}.bias")
+        self.bias = None if bias is None else to_parameter(bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute the linear map x Wᵀ + b."""
@@ -142,14 +135,19 @@ class PlainAffine(nn.Module):
 
 @final
 class PlainAttention(nn.Module):
-    """Multi-head attention over padded batches by two calls, `project`, `attend`    (3.2.2)"""
+    """Multi-head attention over padded sentences, by `project` and `attend`    (section 3.2.2)
 
-    def __init__(self, attention: Attention, weights: Weights) -> None:
+    `kind` is "self" or "cross".
+    """
+
+    def __init__(self, layer: Arrays, kind: str, sizes: Architecture) -> None:
         super().__init__()
-        self.heads = weights.heads
-        parts = (attention.query, attention.key, attention.value, attention.output)
-        self.query, self.key, self.value, self.output = map(PlainAffine, parts)
-        self.norm = PlainAffine(attention.norm, weights.norm_epsilon)
+        self.heads = sizes.heads
+        self.query, self.key, self.value, self.output = (
+            PlainAffine(layer, f"{kind}_attention.{one}")
+            for one in ("query", "key", "value", "output")
+        )
+        self.norm = PlainAffine(layer, f"add_{kind}.norm", sizes.norm_epsilon)
 
     def split(self, x: Float[Tensor, "B T d"], projection: PlainAffine) -> Float[Tensor, "B H T K"]:
         """Project x, and split the result into H heads."""
@@ -175,15 +173,16 @@ class PlainAttention(nn.Module):
 class PlainLayer(nn.Module):
     """The sub-layers of an encoder or decoder layer, with a residual around each."""
 
-    def __init__(self, layer: Layer, weights: Weights, *, pre_norm: bool) -> None:
+    def __init__(self, layer: Arrays, sizes: Architecture) -> None:
         super().__init__()
-        self.pre_norm = pre_norm
-        self.activation = {"relu": functional.relu, "swish": functional.silu}[weights.activation]
-        self.own = PlainAttention(layer.self_attention, weights)
-        cross = layer.cross_attention
-        self.cross = None if cross is None else PlainAttention(cross, weights)
-        self.inner, self.outer = PlainAffine(layer.inner), PlainAffine(layer.outer)
-        self.norm = PlainAffine(layer.feed_forward_norm, weights.norm_epsilon)
+        self.pre_norm = sizes.norm == "pre"
+        self.activation = {"relu": functional.relu, "swish": functional.silu}[sizes.activation]
+        self.own = PlainAttention(layer, "self", sizes)
+        has_cross = "add_cross.norm.weight" in layer
+        self.cross = PlainAttention(layer, "cross", sizes) if has_cross else None
+        self.inner = PlainAffine(layer, "feed_forward.inner")
+        self.outer = PlainAffine(layer, "feed_forward.outer")
+        self.norm = PlainAffine(layer, "add_feed_forward.norm", sizes.norm_epsilon)
 
     def enter(self, x: Tensor, norm: PlainAffine) -> Tensor:
         """Return a sub-layer's input: x after the norm in a pre-norm model, else x itself."""
@@ -202,15 +201,16 @@ class PlainLayer(nn.Module):
 class PlainStack(nn.Module):
     """The base class of encoder and decoder: embedding, positions, layers, final norm."""
 
-    def __init__(self, stack: Stack, weights: Weights) -> None:
+    def __init__(self, weights: Weights, stack: str, embedding: str) -> None:
         super().__init__()
-        self.embedding = to_parameter(stack.embedding)
-        self.positions = to_parameter(stack.positions)
-        norm = stack.final_norm
+        arrays, sizes, norm = weights.arrays, weights.sizes, f"{stack}_final_norm"
+        self.embedding = to_parameter(arrays[f"{embedding}.weight"])
+        self.positions = to_parameter(arrays[f"{embedding}_positions.weight"])
         self.layers: Any = nn.ModuleList(
-            PlainLayer(layer, weights, pre_norm=norm is not None) for layer in stack.layers
+            PlainLayer(layer, sizes) for side, _, layer in weights.list_layers() if side == stack
         )
-        self.final_norm = None if norm is None else PlainAffine(norm, weights.norm_epsilon)
+        is_pre = sizes.norm == "pre"
+        self.final_norm = PlainAffine(arrays, norm, sizes.norm_epsilon) if is_pre else None
 
     def embed(self, ids: Int[Tensor, "B T"], positions: Tensor) -> Float[Tensor, "B T d"]:
         """Return √d_model · E(w) + PE(pos) for token ids w; `positions` has the rows PE(pos)."""
@@ -227,10 +227,11 @@ class PlainEncoder(PlainStack):
     """The encoder; it outputs the keys and values of each decoder layer's cross-attention."""
 
     def __init__(self, weights: Weights) -> None:
-        super().__init__(weights.encoder, weights)
-        crosses = [layer.cross_attention for layer in weights.decoder.layers]
+        super().__init__(weights, "encoder", "source")
         self.crosses: Any = nn.ModuleList(
-            PlainAttention(one, weights) for one in crosses if one is not None
+            PlainAttention(layer, "cross", weights.sizes)
+            for side, _, layer in weights.list_layers()
+            if side == "decoder"
         )
 
     def forward(
@@ -252,8 +253,8 @@ class PlainDecoderStep(PlainStack):
     """One decoder step from the newest symbol, the KV cache and the source's keys and values."""
 
     def __init__(self, weights: Weights) -> None:
-        super().__init__(weights.decoder, weights)
-        self.projection = PlainAffine(weights.projection)
+        super().__init__(weights, "decoder", "target")
+        self.projection = PlainAffine(weights.arrays, "output")
 
     def forward(
         self,
