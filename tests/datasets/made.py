@@ -18,7 +18,7 @@ from transduce.datasets.readers import (
     read_iwslt_training,
     read_sgml_segments,
 )
-from transduce.datasets.values import Corpus, Download, Part, Text, TextPair
+from transduce.datasets.values import Corpus, Download, Part, Text, Texts
 from transduce.phrasebook import pairs
 
 LINES = {"train": 150, "dev": 20, "test": 20}  # of a part
@@ -49,14 +49,14 @@ class Miniature:
         return tuple(self.move_corpus(corpus, packed) for corpus in every)
 
     def fill(
-        self, part: Part, sentences: Sequence[tuple[str, str]], languages: tuple[str, str]
+        self, part: Part, sentences: Sequence[tuple[str, str]], languages: tuple[str, ...]
     ) -> None:
         """Write both sides of the text into the files of every pair of texts."""
         sides = list(zip(*sentences, strict=True))
         if languages[0] != "en":
             sides.reverse()
-        for pair in part.text_pairs:
-            for side, text in zip(sides, (pair.source, pair.target), strict=True):
+        for pair in part.ways:
+            for side, text in zip(sides, pair, strict=True):
                 members = self.members.setdefault(text.download, {})
                 if is_tabbed(text):
                     lines = ["\t".join(pair) for pair in sentences]
@@ -78,7 +78,7 @@ class Miniature:
                 replace(
                     part,
                     lines=0,
-                    text_pairs=tuple(move_pair(pair, packed) for pair in part.text_pairs),
+                    ways=tuple(move_pair(pair, packed) for pair in part.ways),
                 )
                 for part in split.parts
             )
@@ -86,10 +86,9 @@ class Miniature:
         return replace(corpus, splits=tuple(splits))
 
 
-def move_pair(pair: TextPair, packed: dict[Download, Download]) -> TextPair:
+def move_pair(pair: Texts, packed: dict[Download, Download]) -> Texts:
     """Return the same pair of texts with the downloads of this site."""
-    sides = (pair.source, pair.target)
-    return TextPair(*(replace(text, download=packed[text.download]) for text in sides))
+    return tuple(replace(text, download=packed[text.download]) for text in pair)
 
 
 def is_tabbed(text: Text) -> bool:

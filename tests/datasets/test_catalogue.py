@@ -24,8 +24,8 @@ TEXTS = [
     for corpus in CORPORA
     for split in corpus.splits
     for part in split.parts
-    for way in part.text_pairs
-    for text in (way.source, way.target)
+    for way in part.ways
+    for text in way
 ]
 DOWNLOADS = {text.download for text in TEXTS}
 
@@ -86,10 +86,7 @@ def test_all_but_three_downloads_have_a_known_hash_or_another_way_that_has():
     unknown = {
         part.name
         for part in parts
-        if not any(
-            way.source.download.has_checksum and way.target.download.has_checksum
-            for way in part.text_pairs
-        )
+        if not any(all(text.download.has_checksum for text in way) for way in part.ways)
     }
     assert unknown == {"IWSLT14 training", *(name for name in unknown if name.startswith("TED"))}
 
@@ -108,8 +105,8 @@ def test_archives_of_test_sets_are_those_of_sacrebleu(name, download):
 @pytest.mark.parametrize(("name", "year"), [("wmt13", 2013), ("wmt14/full", 2014)])
 def test_members_of_test_sets_are_those_of_sacrebleu(name, year, pair):
     corpus = find_corpus(f"newstest{year}", tuple(pair.split("-")))
-    official = corpus.splits[0].parts[0].text_pairs[-1]
-    assert DATASETS[name].langpairs[pair][:2] == [official.source.member, official.target.member]
+    official = corpus.splits[0].parts[0].ways[-1]
+    assert DATASETS[name].langpairs[pair][:2] == [text.member for text in official]
 
 
 def test_the_addresses_of_training_data_are_those_of_mtdata():

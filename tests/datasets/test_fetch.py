@@ -12,7 +12,7 @@ from transduce.datasets import fetch as fetching
 from transduce.datasets.catalogue import CORPORA, find_corpus
 from transduce.datasets.fetch import corpus_folder, fetch_corpus, find_split_files
 from transduce.datasets.readers import drop_every, split_by_hash, take_every
-from transduce.datasets.values import Corpus, Download, Part, Split, Text, TextPair
+from transduce.datasets.values import Corpus, Download, Part, Split, Text
 from transduce.durable.folder import open_folder
 from transduce.errors import FolderError, InputError
 from transduce.runs.texts import FilePair
@@ -26,7 +26,7 @@ def silent(*_):
 def small(site, **more):
     """A corpus of one part in two plain files."""
     texts = [Text(Download((site.put(f"a.{side}", text),))) for side, text in TEXTS.items()]
-    ways = (*more.pop("before", ()), TextPair(*texts), *more.pop("after", ()))
+    ways = (*more.pop("before", ()), tuple(texts), *more.pop("after", ()))
     split = Split("train", (Part("one", ways, more.pop("lines", 2)),), **more)
     return Corpus("small", ("en", "de"), "about", "a licence", (split,))
 
@@ -81,9 +81,8 @@ def test_a_pair_of_texts_whose_file_is_missing_or_no_archive_is_replaced_by_the_
     site, settings, tmp_path
 ):
     def text_pair(name):
-        return TextPair(
-            *(Text(Download((f"{site.address}/{name}",)), side) for side in ("en", "de"))
-        )
+        download = Download((f"{site.address}/{name}",))
+        return tuple(Text(download, side) for side in ("en", "de"))
 
     site.put("page.tgz", b"<html>log in</html>")
     corpus = small(site, before=(text_pair("gone.tgz"), text_pair("page.tgz")))
@@ -129,7 +128,7 @@ def test_the_second_pair_of_texts_has_the_same_lines(site, settings, tmp_path):
     for corpus in Miniature(site).corpora(CORPORA):
         first = fetch_corpus(corpus, tmp_path / "first", settings, silent)
         turned = [
-            replace(s, parts=tuple(replace(p, text_pairs=p.text_pairs[::-1]) for p in s.parts))
+            replace(s, parts=tuple(replace(p, ways=p.ways[::-1]) for p in s.parts))
             for s in corpus.splits
         ]
         second = replace(corpus, splits=tuple(turned))
@@ -193,7 +192,7 @@ def test_a_file_that_cannot_be_unpacked_is_taken_from_the_next_mirror(site, sett
     bad, cut = site.put("bad.en.gz", b"no gzip"), site.put("cut.gz", gzip.compress(b"A dog.")[:9])
     good = site.put("good.gz", gzip.compress(TEXTS["en"]))
     german = Text(Download((site.put("a.de", TEXTS["de"]),)))
-    pair = TextPair(Text(Download((bad, cut, good))), german)
+    pair = (Text(Download((bad, cut, good))), german)
     corpus = Corpus("mirrors", ("en", "de"), "", "", (Split("train", (Part("one", (pair,)),)),))
     found = fetch_corpus(corpus, tmp_path, settings, silent)
     assert found.read("train.en") == TEXTS["en"]
@@ -207,7 +206,7 @@ def test_a_file_that_cannot_be_unpacked_is_taken_from_the_next_mirror(site, sett
 
 def test_where_no_mirror_has_a_file_that_can_be_unpacked_all_are_named(site, settings, tmp_path):
     bad, gone = site.put("bad.en.gz", b"no gzip"), f"{site.address}/gone.gz"
-    pair = TextPair(*(Text(Download((bad, gone), file_name=f"{side}.gz")) for side in "ab"))
+    pair = tuple(Text(Download((bad, gone), file_name=f"{side}.gz")) for side in "ab")
     corpus = Corpus("mirrors", ("en", "de"), "", "", (Split("train", (Part("one", (pair,)),)),))
     with pytest.raises(InputError, match=r"bad\.en\.gz: .*cannot be unpacked.*gone\.gz"):
         fetch_corpus(corpus, tmp_path, settings, silent)

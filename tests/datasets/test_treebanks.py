@@ -18,7 +18,7 @@ from tests.datasets.made_trees import (
 from transduce.datasets.catalogue import TREEBANKS, find_corpus, find_treebank, is_treebank
 from transduce.datasets.fetch import fetch_corpus, find_treebank_file
 from transduce.datasets.readers import read_bracketed_trees
-from transduce.datasets.values import Document, Download, Text, Treebank, TreebankSplit
+from transduce.datasets.values import Corpus, Download, Part, Split, Text
 from transduce.errors import FolderError, InputError
 from transduce.runs.fetch import fetch
 from transduce.text.tags import read_tagged
@@ -36,17 +36,18 @@ def offer(site, name, trees):
     content = "\n".join(pretty(tree) + "\n" for tree in trees).encode()
     address = site.put(f"{name}.tree", content)
     download = Download((address,), len(content), hashlib.sha256(content).hexdigest())
-    return Document(name, Text(download, reader=read_bracketed_trees), len(trees), f"of {name}")
+    text = Text(download, reader=read_bracketed_trees)
+    return Part(name, ((text,),), len(trees), f"of {name}")
 
 
 @pytest.fixture
 def treebank(site, monkeypatch):
     """A treebank of three documents that the catalogue knows."""
     splits = [
-        TreebankSplit(split, tuple(offer(site, *one) for one in documents.items()))
+        Split(split, tuple(offer(site, *one) for one in documents.items()))
         for split, documents in DOCUMENTS.items()
     ]
-    made = Treebank("made", "about", "a licence", "http://source", tuple(splits))
+    made = Corpus("made", ("en",), "about", "a licence", tuple(splits), source="http://source")
     monkeypatch.setattr("transduce.datasets.catalogue.TREEBANKS", (made,))
     return made
 
@@ -96,7 +97,7 @@ def test_each_split_is_a_corpus_of_tags_and_one_of_base_noun_phrases(treebank, s
 
 def test_a_tree_of_traces_alone_is_kept_as_a_tree_and_has_no_tags(settings, tmp_path, site):
     document = offer(site, "d", [["", ["S", ["NP", ["-NONE-", "*"]]]], *MADE[:1]])
-    traces = Treebank("traces", "", "", "", (TreebankSplit("train", (document,)),))
+    traces = Corpus("traces", ("en",), "", "", (Split("train", (document,)),))
     found = fetch_corpus(traces, tmp_path, settings, silent)
     assert found.read("train.trees").count(b"\n") == 2
     assert len(list(read_tagged(found.folder / "train.pos.tsv"))) == 1
@@ -134,10 +135,13 @@ def test_a_document_that_is_gone_or_another_one_is_named_and_what_is_here_stays(
 
 def test_another_number_of_trees_than_the_tables_is_noted(treebank, settings, tmp_path):
     train, *others = treebank.splits
-    first, *rest = train.documents
-    changed = replace(train, documents=(replace(first, trees=21), *rest))
+    first, *rest = train.parts
+    changed = replace(train, parts=(replace(first, lines=21), *rest))
     found = fetch_corpus(replace(treebank, splits=(changed, *others)), tmp_path, settings, silent)
-    assert found.about["unlike"] == ["a1 has 20 lines, and 21 were expected"]
+    assert found.about["unlike"] == [
+        "a1 has 20 lines, and 21 were expected",
+        "train has 25 lines, and 26 were expected",
+    ]
 
 
 def test_copies_are_taken_from_a_folder_without_a_network(treebank, tmp_path, site):
@@ -185,9 +189,7 @@ def test_a_file_that_ends_inside_a_tree_is_refused():
 
 def test_the_numbers_of_documents_and_trees_are_the_published_ones():
     counts = {
-        one.name: {
-            s.name: (len(s.documents), sum(d.trees for d in s.documents)) for s in one.splits
-        }
+        one.name: {s.name: (len(s.parts), sum(part.lines for part in s.parts)) for s in one.splits}
         for one in TREEBANKS
     }
     assert counts["craft"] == {"train": (60, 18_951), "dev": (7, 2_780), "test": (30, 9_099)}
@@ -197,8 +199,8 @@ def test_the_numbers_of_documents_and_trees_are_the_published_ones():
 
 
 def test_each_document_is_a_file_of_one_commit_with_a_known_hash():
-    documents = [document for treebank in TREEBANKS for document in treebank.documents]
-    downloads = [document.text.download for document in documents]
+    documents = [part for treebank in TREEBANKS for part in treebank.parts]
+    downloads = [text.download for part in documents for (text,) in part.ways]
     address = re.compile(r"https://[^ ]+/[0-9a-f]{40}/[a-z/-]+/\w+\.(tree|ptb)")
     assert all(address.fullmatch(one) for download in downloads for one in download.addresses)
     assert all(re.fullmatch("[0-9a-f]{64}", download.sha256) for download in downloads)
@@ -214,10 +216,10 @@ def test_splits_and_licences_are_those_of_the_shared_copy(shared, treebank):
     path = shared / f"data/{treebank.name}-treebank/documents.tsv"
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    ours = {(s.name, d.name, d.trees) for s in treebank.splits for d in s.documents}
+    ours = {(s.name, part.name, part.lines) for s in treebank.splits for part in s.parts}
     assert ours == {(row["split"], row["document"], int(row["trees"])) for row in rows}
     stated = {row["document"]: row["note"] for row in rows if row["note"].startswith("CC")}
     assert (
         stated.items()
-        <= {document.name: document.licence for document in find_treebank("gum").documents}.items()
+        <= {document.name: document.licence for document in find_treebank("gum").parts}.items()
     )

@@ -8,7 +8,7 @@ from tests.datasets.made import Miniature
 from tests.datasets.site import site
 
 from transduce.datasets.catalogue import CORPORA
-from transduce.datasets.values import Corpus
+from transduce.datasets.values import Corpus, Download
 
 pytestmark = pytest.mark.slow
 TINY = (
@@ -26,7 +26,7 @@ PROGRAM = """
 import json, sys
 from dataclasses import replace
 from transduce.datasets import catalogue
-from transduce.datasets.values import Download, TextPair
+from transduce.datasets.values import Download
 
 moved = {name: Download((address,), size, sha256) for name, address, size, sha256 in MOVED}
 
@@ -38,9 +38,7 @@ def rest(split):
         replace(
             part,
             lines=0,
-            text_pairs=tuple(
-                TextPair(here(pair.source), here(pair.target)) for pair in part.text_pairs
-            ),
+            ways=tuple(tuple(map(here, way)) for way in part.ways),
         )
         for part in split.parts
     )
@@ -56,13 +54,14 @@ main()
 
 def program(copies: tuple[Corpus, ...]) -> str:
     """`transduce` with other addresses."""
-    moved = {}
+    moved = dict[str, Download]()
     for real, copy in zip(CORPORA, copies, strict=True):
         for one, other in zip(real.splits, copy.splits, strict=True):
             for part, ours in zip(one.parts, other.parts, strict=True):
-                for way, own in zip(part.text_pairs, ours.text_pairs, strict=True):
-                    moved[way.source.download.cache_name] = own.source.download
-                    moved[way.target.download.cache_name] = own.target.download
+                for way, own in zip(part.ways, ours.ways, strict=True):
+                    moved |= {
+                        a.download.cache_name: b.download for a, b in zip(way, own, strict=True)
+                    }
     rows = [(name, d.addresses[0], d.size, d.sha256) for name, d in moved.items()]
     return PROGRAM.replace("MOVED", json.dumps(rows))
 

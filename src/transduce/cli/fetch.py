@@ -14,7 +14,7 @@ from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import list_public
 from transduce.datasets.fetch import corpus_folder
 from transduce.datasets.transfer import NetworkSettings
-from transduce.datasets.values import Corpus, Treebank
+from transduce.datasets.values import Corpus
 from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 from transduce.settings.fields import require
 
@@ -124,7 +124,7 @@ def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
         yield f"    licence: {corpus.licence}"
 
 
-def corpus_as_json(corpus: Corpus | Treebank) -> dict[str, object]:
+def corpus_as_json(corpus: Corpus) -> dict[str, object]:
     """Return a corpus's name, languages, description, size and licence as JSON values."""
     return {
         "name": corpus.name,

@@ -41,16 +41,13 @@ from transduce.datasets.readers import (
 )
 from transduce.datasets.values import (
     Corpus,
-    Document,
     Download,
     LineReader,
     PairFilter,
     Part,
     Split,
     Text,
-    TextPair,
-    Treebank,
-    TreebankSplit,
+    Texts,
     read_table,
     strip_newlines,
 )
@@ -86,14 +83,13 @@ FILTERS: dict[str, PairFilter] = {
 
 
 def read_parts() -> dict[str, list[Part]]:
-    """Read parts.tsv; return the parts of each split by its name, such as "multi30k en-de dev"."""
-    rows = defaultdict[tuple[str, str, str], list[TextPair]](list)
+    """Return the parts of each split, such as "multi30k en-de dev", by parts.tsv."""
+    rows = defaultdict[tuple[str, str, str], list[Texts]](list)
     for splits, name, one, in_one, other, in_other, reader, lines in read_table("parts.tsv"):
         read_one, read_other = READERS[reader]
-        texts = TextPair(
-            Text(DOWNLOADS[one], in_one, read_one), Text(DOWNLOADS[other], in_other, read_other)
-        )
-        rows[splits, name, lines].append(texts)
+        source = Text(DOWNLOADS[one], in_one, read_one)
+        target = Text(DOWNLOADS[other], in_other, read_other)
+        rows[splits, name, lines].append((source, target))
     found = defaultdict[str, list[Part]](list)
     for (splits, name, lines), pairs in rows.items():
         part = Part(name, tuple(pairs), int(lines))
@@ -120,11 +116,11 @@ def read_corpora() -> tuple[Corpus, ...]:
     return tuple(found)
 
 
-def read_treebanks() -> tuple[Treebank, ...]:
-    """Read treebanks.tsv, and a table of documents for each treebank; return all treebanks."""
+def read_treebanks() -> tuple[Corpus, ...]:
+    """Return all treebanks, by treebanks.tsv, with their splits, by a table named after each."""
     found = []
     for name, repository, commit, folder, ending, licence, about in read_table("treebanks.tsv"):
-        documents = defaultdict[str, list[Document]](list)
+        documents = defaultdict[str, list[Part]](list)
         for split, document, trees, size, sha256, own_licence in read_table(f"{name}.tsv"):
             path = f"{commit}/{folder}/{document}{ending}"
             addresses = (
@@ -132,10 +128,10 @@ def read_treebanks() -> tuple[Treebank, ...]:
                 f"https://github.com/{repository}/raw/{path}",
             )
             text = Text(Download(addresses, int(size), sha256), reader=read_bracketed_trees)
-            documents[split].append(Document(document, text, int(trees), own_licence))
+            documents[split].append(Part(document, ((text,),), int(trees), own_licence))
         source = f"https://github.com/{repository}/tree/{commit}/{folder}"
-        splits = tuple(TreebankSplit(split, tuple(some)) for split, some in documents.items())
-        found.append(Treebank(name, about, licence, source, splits))
+        splits = tuple(Split(split, tuple(some)) for split, some in documents.items())
+        found.append(Corpus(name, ("en",), about, licence, splits, source=source))
     return tuple(found)
 
 
@@ -143,12 +139,12 @@ CORPORA = read_corpora()
 TREEBANKS = read_treebanks()
 
 
-def list_public() -> tuple[Corpus | Treebank, ...]:
+def list_public() -> tuple[Corpus, ...]:
     """Return all public corpora: parallel corpora first, then treebanks."""
     return (*CORPORA, *TREEBANKS)
 
 
-def find_corpora(name: str) -> tuple[Corpus | Treebank, ...]:
+def find_corpora(name: str) -> tuple[Corpus, ...]:
     """Return the corpora of this name, one for each language pair; raise InputError if unknown."""
     require(isinstance(name, str), f"a corpus' name must be text, not {short_repr(name)}")
     if name.startswith(mtdata.PREFIX):
@@ -177,29 +173,27 @@ def split_treebank_name(name: str) -> tuple[str, str]:
     return (treebank, form) if form in TREEBANK_TAGS else (name, "")
 
 
-def find_corpus(name: str, languages: tuple[str, str]) -> Corpus:
+def find_corpus(name: str, languages: tuple[str, ...]) -> Corpus:
     """Return the corpus of this name in two languages, in either order; else raise InputError."""
     found = find_corpora(name)
     for corpus in found:
-        if isinstance(corpus, Corpus) and set(corpus.languages) == set(languages):
+        if set(corpus.languages) == set(languages):
             return corpus
     have = " and ".join("-".join(corpus.languages) for corpus in found)
     kind = " trees" if is_treebank(name) else ""
     raise InputError(f"{name} is {have}{kind}, not {'-'.join(languages)}", "name another corpus")
 
 
-def find_treebank(name: str) -> Treebank:
+def find_treebank(name: str) -> Corpus:
     """Return the public treebank of this name; raise InputError if the name is unknown."""
     for corpus in find_corpora(name):
-        if isinstance(corpus, Treebank):
+        if corpus.is_treebank:
             return corpus
     known = ", ".join(treebank.name for treebank in TREEBANKS)
     raise InputError(f"{name} is no treebank", f"known: {known}")
 
 
-def list_split_corpora(corpus: Corpus | Treebank) -> tuple[Corpus | Treebank, ...]:
+def list_split_corpora(corpus: Corpus) -> tuple[Corpus, ...]:
     """Return a corpus and the other corpora that serve as its dev and test sets, if any."""
-    if isinstance(corpus, Treebank):
-        return (corpus,)
     others = (find_corpus(name, corpus.languages) for _, name in corpus.other_splits)
     return (corpus, *others)

@@ -13,9 +13,8 @@ The manifest lists the origin and the number of lines of every part, and all dif
 expected line counts and checksums.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -28,43 +27,30 @@ from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines
 from transduce.datasets.values import (
     WHOLE,
     Corpus,
-    Document,
-    Pair,
+    Lines,
     Part,
     Split,
     Text,
-    TextPair,
-    Treebank,
-    TreebankSplit,
+    Texts,
     WrongFileError,
 )
 from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import FolderError, InputError
-from transduce.text.tags import (
-    TaggedSentence,
-    format_tagged,
-    tag_base_noun_phrases,
-    tag_parts_of_speech,
-)
+from transduce.text.tags import format_tagged, tag_base_noun_phrases, tag_parts_of_speech
 from transduce.text.trees.brackets import parse_tree
-from transduce.text.trees.tree import Tree, clean_tree
+from transduce.text.trees.tree import clean_tree
 
 KIND = "corpus"
 MAX_NAMED = 10  # the most missing files that an error message names
-# for each part of a corpus, the chosen text pair and the files of its two texts
-ChosenTexts = dict[Part, tuple[TextPair, dict[Text, VerifiedFile]]]
+# for each part of a corpus, the chosen texts (a pair, or one of trees) and the file of each text
+ChosenTexts = dict[Part, tuple[Texts, dict[Text, VerifiedFile]]]
 About = dict[str, Any]  # the values of a corpus folder's manifest, added to as files are written
-Write = Callable[[bytes], int]  # writes to one file of a split
 # endings of a treebank split's files, by the suffix of a corpus name: gum, gum-pos, gum-chunks
 FILES = {"": "trees", "pos": "pos.tsv", "chunks": "chunks.tsv"}
-TAGGERS: dict[str, Callable[[Tree], TaggedSentence]] = {
-    "pos.tsv": tag_parts_of_speech,
-    "chunks.tsv": tag_base_noun_phrases,
-}
 RESUME_HINT = "the same command goes on where it was; --from FOLDER takes copies that you have"
 
 
-def corpus_folder(corpus: Corpus | Treebank, cache: Path) -> Path:
+def corpus_folder(corpus: Corpus, cache: Path) -> Path:
     """Return the path of a corpus's folder in the cache."""
     return cache / corpus.name / "-".join(corpus.languages)
 
@@ -97,7 +83,7 @@ def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
     return folder.verified_path(file) if split in read_splits(folder) else None
 
 
-def open_fetched(corpus: Corpus | Treebank, cache: Path, name_to_fetch: str) -> VerifiedFolder:
+def open_fetched(corpus: Corpus, cache: Path, name_to_fetch: str) -> VerifiedFolder:
     """Open the folder of a known corpus; if missing, InputError says to fetch `name_to_fetch`."""
     folder = corpus_folder(corpus, cache)
     if not folder.is_dir():
@@ -117,7 +103,7 @@ def read_splits(folder: VerifiedFolder) -> dict[str, Any]:
 
 
 def fetch_corpus(
-    corpus: Corpus | Treebank,
+    corpus: Corpus,
     cache: Path,
     settings: DownloadSettings,
     progress: DownloadProgress,
@@ -130,22 +116,15 @@ def fetch_corpus(
         return existing
     about: About = {"name": corpus.name, "languages": list(corpus.languages)}
     about["licence"] = corpus.licence
-    steps: dict[str, Callable[[FolderWriter, About], None]]  # functions that write a split each
-    if isinstance(corpus, Treebank):
-        about["source"] = corpus.source
-        trees = find_documents(corpus, settings, progress)
-        steps = {one.name: partial(write_trees, one, trees) for one in corpus.splits}
-    else:
-        if corpus.name.startswith(mtdata.PREFIX):
-            corpus = mtdata.resolve_splits(corpus)
-        texts = choose_text_pairs(corpus, settings, progress)
-        languages = corpus.languages
-        steps = {one.name: partial(write_split, one, languages, texts) for one in corpus.splits}
+    about |= {"source": corpus.source} if corpus.source else {}
+    if corpus.name.startswith(mtdata.PREFIX):
+        corpus = mtdata.resolve_splits(corpus)
+    texts = choose_texts(corpus, settings, progress)
     about |= {"splits": {}, "unlike": []}  # unlike: unexpected line counts and checksums
     with atomic_folder(folder, kind=KIND, about=about) as writer:
-        for name, write in steps.items():
-            progress(f"unpacking {name}", 0, 0)
-            write(writer, about)
+        for split in corpus.splits:
+            progress(f"unpacking {split.name}", 0, 0)
+            write_split(corpus, split, texts, writer, about)
     return open_folder(folder, KIND)
 
 
@@ -160,43 +139,49 @@ def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
     )
 
 
-def choose_text_pairs(
+def choose_texts(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Choose each part's first text pair whose files are available; InputError if one has none.
+    """Choose for each part of a corpus the first texts whose files are available.
 
     Without a network, one InputError names the missing files of all parts.
     """
     chosen_texts, missing = {}, []
-    for part in dict.fromkeys(part for split in corpus.splits for part in split.parts):
+    for part in corpus.parts:
+        name = part.name
+        if corpus.is_treebank:
+            name = f"{part.ways[0][0].download.name} of {corpus.name}"
         try:
-            chosen_texts[part] = choose_text_pair(part, settings, progress)
+            chosen_texts[part] = choose_available(part, name, settings, progress)
         except InputError as error:
             if settings.network or isinstance(error, WrongFileError):
                 raise
-            missing += [text.download.name for text in part.text_pairs[0]]
+            missing += [text.download.name for text in part.ways[0]]
     if missing:
         raise missing_files_error(corpus.name, missing)
     return chosen_texts
 
 
-def choose_text_pair(
-    part: Part, settings: DownloadSettings, progress: DownloadProgress
-) -> tuple[TextPair, dict[Text, VerifiedFile]]:
-    """Return a part's first available text pair, and each text's file; InputError if none is."""
+def choose_available(
+    part: Part, name: str, settings: DownloadSettings, progress: DownloadProgress
+) -> tuple[Texts, dict[Text, VerifiedFile]]:
+    """Return a part's first texts whose files are available, and the file of each text.
+
+    `name` is the part's name in errors.
+    """
     reasons, how = [], (settings, progress)
-    for text_pair in part.text_pairs:
+    for texts in part.ways:
         try:
             files = {
-                one: find_readable_file([t for t in text_pair if t.download == one], *how)
-                for one in dict.fromkeys(text.download for text in text_pair)
+                one: find_readable_file([text for text in texts if text.download == one], *how)
+                for one in dict.fromkeys(text.download for text in texts)
             }
-            return text_pair, {text: files[text.download] for text in text_pair}
+            return texts, {text: files[text.download] for text in texts}
         except InputError as error:
             if isinstance(error, WrongFileError):
                 raise
             reasons.append(error.fact)
-    raise InputError(f"{part.name} cannot be had: " + "; ".join(reasons), RESUME_HINT)
+    raise InputError(f"{name} cannot be had: " + "; ".join(reasons), RESUME_HINT)
 
 
 def find_readable_file(
@@ -238,117 +223,57 @@ def require_readable(text: Text, path: Path) -> None:
 
 
 def write_split(
-    split: Split,
-    languages: tuple[str, str],
-    chosen_texts: ChosenTexts,
-    writer: FolderWriter,
-    about: About,
+    corpus: Corpus, split: Split, chosen_texts: ChosenTexts, writer: FolderWriter, about: About
 ) -> None:
-    """Write a split's two text files; add their line counts and origins to `about`."""
-    names = [f"{split.name}.{language}" for language in languages]
-    parts: list[dict[str, object]] = []
+    """Write a split's text of each language, or its trees and tags; add counts to `about`."""
+    endings = FILES.values() if corpus.is_treebank else corpus.languages
+    names = [f"{split.name}.{ending}" for ending in endings]
+    parts, count = list[dict[str, object]](), 0
     with ExitStack() as stack:
-        source, target = (stack.enter_context(writer.open(name)) for name in names)
-        count = 0
-        for one, other in split.pair_filter(read_pairs(split, chosen_texts, parts, about)):
-            source.write(one + b"\n")
-            target.write(other + b"\n")
+        streams = [stack.enter_context(writer.open(name)) for name in names]
+        for lines in split.pair_filter(read_lines(split, chosen_texts, parts, about)):
+            written = list_tree_forms(*lines) if corpus.is_treebank else [x + b"\n" for x in lines]
+            for stream, content in zip(streams, written, strict=True):
+                stream.write(content)
             count += 1
     about["splits"][split.name] = {"lines": count, "parts": parts}
-    record_mismatch(f"{split.name}", split.expected, count, about)
-    for name, known in zip(names, split.sha256, strict=True):
+    record_mismatch(split.name, split.expected, count, about)
+    for name, known in zip(names, split.sha256, strict=False):
         if known and writer.files[name]["sha256"] != known:
             about["unlike"].append(f"{name} is another text than the one that was expected")
 
 
-def read_pairs(
-    split: Split,
-    chosen_texts: ChosenTexts,
-    summaries: list[dict[str, object]],
-    about: About,
-) -> Iterator[Pair]:
-    """Yield the pairs of all parts of a split; append a summary of each part to `summaries`."""
+def read_lines(
+    split: Split, chosen_texts: ChosenTexts, summaries: list[dict[str, object]], about: About
+) -> Iterator[Lines]:
+    """Yield the pairs, or the trees, of a split's parts; append a summary of each to `summaries`.
+
+    Raises InputError if one side of a part has more lines than the other.
+    """
     for part in split.parts:
-        text_pair, found = chosen_texts[part]
-        count = 0
-        for pair in zip_lines(part, text_pair, found):
-            yield pair
-            count += 1
+        texts, found = chosen_texts[part]
+        count, sides = 0, [read_text_lines(text, found[text].path) for text in texts]
+        for count, lines in enumerate(zip_longest(*sides), start=1):
+            if None in lines:
+                fact = f"{part.name}: one side ends before line {count:,}, the other does not"
+                raise InputError(fact, "the files do not belong together: fetch them again")
+            yield lines
         record_mismatch(part.name, part.lines, count, about)
         origins = {one.origin: one.sha256 for one in found.values()}
-        summaries.append({"name": part.name, "lines": count, "from": origins})
+        licence = {"licence": part.licence} if part.licence else {}
+        summaries.append({"name": part.name, "lines": count, "from": origins, **licence})
 
 
-def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) -> Iterable[Pair]:
-    """Yield the line pairs of a text pair's two files; InputError if one file has more lines."""
-    sides = [read_text_lines(text, found[text].path) for text in text_pair]
-    for number, (source, target) in enumerate(zip_longest(*sides), start=1):
-        if source is None or target is None:
-            fact = f"{part.name}: one side ends before line {number:,}, the other does not"
-            raise InputError(fact, "the files do not belong together: fetch them again")
-        yield source, target
+def list_tree_forms(line: bytes) -> list[bytes]:
+    """Return what a tree adds to each of the FILES: its line, and both of its tagged sentences.
 
-
-def find_documents(
-    treebank: Treebank, settings: DownloadSettings, progress: DownloadProgress
-) -> dict[Document, VerifiedFile]:
-    """Return the downloaded file of every document; if offline, InputError lists missing files."""
-    found, missing = {}, []
-    for document in treebank.documents:
-        download = document.text.download
-        try:
-            found[document] = find_file(download, settings, progress)
-        except InputError as error:
-            if isinstance(error, WrongFileError):
-                raise
-            if settings.network:
-                fact = f"{download.name} of {treebank.name} cannot be had: {error.fact}"
-                raise InputError(fact, RESUME_HINT) from error
-            missing.append(download.name)
-    if missing:
-        raise missing_files_error(treebank.name, missing)
-    return found
-
-
-def write_trees(
-    split: TreebankSplit,
-    found: dict[Document, VerifiedFile],
-    writer: FolderWriter,
-    about: About,
-) -> None:
-    """Write a treebank split's three files; add its documents' counts and origins to `about`."""
-    with ExitStack() as stack:
-        write = {
-            form: stack.enter_context(writer.open(f"{split.name}.{form}")).write
-            for form in FILES.values()
-        }
-        parts = [write_document(one, found[one], write, about) for one in split.documents]
-    about["splits"][split.name] = {
-        "lines": sum(one["lines"] for one in parts),
-        "parts": parts,
-    }
-
-
-def write_document(
-    document: Document, found: VerifiedFile, write: Mapping[str, Write], about: About
-) -> dict[str, Any]:
-    """Write a document's trees and tagged sentences; return its entry for the manifest."""
-    count = 0
-    for line in read_text_lines(document.text, found.path):
-        count += 1
-        write["trees"](line + b"\n")
-        tree = clean_tree(parse_tree(line.decode()))
-        if tree is None:  # the tree has no words, only traces (-NONE-)
-            continue
-        for form, tag in TAGGERS.items():
-            write[form](format_tagged(tag(tree)).encode())
-    record_mismatch(document.name, document.trees, count, about)
-    return {
-        "name": document.name,
-        "lines": count,
-        "from": {found.origin: found.sha256},
-        "licence": document.licence,
-    }
+    A tree without words, with traces (-NONE-) alone, has no tagged sentence.
+    """
+    tree = clean_tree(parse_tree(line.decode()))
+    if tree is None:
+        return [line + b"\n", b"", b""]
+    tagged = (tag_parts_of_speech(tree), tag_base_noun_phrases(tree))
+    return [line + b"\n", *(format_tagged(one).encode() for one in tagged)]
 
 
 def record_mismatch(name: str, expected: int, found: int, about: About) -> None:

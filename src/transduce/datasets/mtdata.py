@@ -25,7 +25,7 @@ from transduce.datasets.values import (
     Part,
     Split,
     Text,
-    TextPair,
+    Texts,
     strip_newlines,
 )
 from transduce.durable.json import parse_json
@@ -150,24 +150,20 @@ def parse_entry(line: bytes) -> Entry:
     )
 
 
-def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
-    """Build an entry's text pairs, by language or bilingual files; InputError for other formats."""
+def build_text_pairs(entry: Entry, languages: tuple[str, ...]) -> list[Texts]:
+    """Build an index entry's text pairs, from one file per language or from each bilingual file."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"
         raise InputError(fact, "name another corpus")
     if kind in SIDES and len(files) == 2:
-        return [TextPair(*(Text(*file, SIDES[kind]) for file in files))]
+        return [tuple(Text(*file, SIDES[kind]) for file in files)]
     if kind == "tsv" and len(files) == 2 and len(columns) == 1:
-        return [TextPair(*(Text(*file, read_column(columns[0])) for file in files))]
+        return [tuple(Text(*file, read_column(columns[0])) for file in files)]
     if kind == "tsv" and len(columns) == 2:
-        return [
-            TextPair(*(Text(*file, read_column(number)) for number in columns)) for file in files
-        ]
+        return [tuple(Text(*file, read_column(number)) for number in columns) for file in files]
     if kind == "tmx":
-        return [
-            TextPair(*(Text(*file, read_tmx(languages, side)) for side in (0, 1))) for file in files
-        ]
+        return [tuple(Text(*file, read_tmx(languages, side)) for side in (0, 1)) for file in files]
     raise InputError(
         f"{entry.name} is kept as {kind}, which is not read here",
         f"`uvx mtdata echo {entry.name}` writes it with tabs, for --pairs",

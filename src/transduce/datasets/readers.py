@@ -4,11 +4,11 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as Xml
 
 from transduce.datasets.languages import shorten_code
-from transduce.datasets.values import LineReader, Pair, PairFilter, WrongFileError
+from transduce.datasets.values import LineReader, Lines, PairFilter, WrongFileError
 from transduce.errors import InputError
 from transduce.text.pair_files import LANGUAGE, join_text, parse_units
 from transduce.text.xml import unescape_references
@@ -70,7 +70,7 @@ def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
         raise InputError("the last tree has no end", "is it the right file?")
 
 
-def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
+def read_tmx(languages: Sequence[str], side: int) -> LineReader:
     """Build a reader of a TMX file's texts in `languages[side]`; it skips units without both."""
     wanted = [language.partition("_")[0] for language in languages]
 
@@ -119,7 +119,7 @@ def split_by_hash(split: str) -> PairFilter:
     All other pairs whose target translates none of these 4,000 sentences are the training set.
     """
 
-    def take(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    def take(pairs: Iterable[Lines]) -> Iterator[Lines]:
         translations: dict[bytes, set[bytes]] = defaultdict(set)
         for source, target in pairs:
             translations[normalise_line(source)].add(normalise_line(target))

@@ -2,11 +2,10 @@
 
 Corpus   a name, two languages, a licence, and splits
 Split    train, dev or test: parts one after the other, and a filter of their pairs
-Part     one collection, such as Europarl, with alternative text pairs
-TextPair the text of both sides, each in a download
+Part     one collection, such as Europarl, with alternative pairs of texts, each in a download
 Download a file with its addresses, and its size and checksum if known
 
-A treebank has splits of documents, each a download of one text with its number of trees.
+A treebank is a corpus of one language. Its parts are documents, each with a single text of trees.
 """
 
 import hashlib
@@ -14,15 +13,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import PurePosixPath
-from typing import NamedTuple, final
+from typing import final
 from urllib.parse import urlsplit
 
 from transduce.errors import InputError
 
-Pair = tuple[bytes, bytes]  # a source line and a target line, without newlines
+Lines = tuple[bytes, ...]  # a source line and a target line, or a single tree, without newlines
 LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # turns a file's lines into text lines
-PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # keeps the pairs of a split
-WHOLE = "all"  # name of the split of a corpus that is not divided into train, dev and test
+PairFilter = Callable[[Iterable[Lines]], Iterable[Lines]]  # keeps the pairs of a split
+WHOLE = "all"  # name of the only split of an undivided corpus, which is for training or testing
 
 
 class WrongFileError(InputError):
@@ -77,21 +76,18 @@ class Text:
     reader: LineReader = strip_newlines
 
 
-class TextPair(NamedTuple):
-    """The two languages of a parallel text; both may be in the same download."""
-
-    source: Text
-    target: Text
+Texts = tuple[Text, ...]  # of a source and a target, which may be in one download; or of trees
 
 
 @final
 @dataclass(frozen=True)
 class Part:
-    """A collection in a split, such as Europarl; its first available text pair is used."""
+    """A collection in a split, such as Europarl, or a document of a treebank."""
 
     name: str
-    text_pairs: tuple[TextPair, ...]
+    ways: tuple[Texts, ...]  # the first whose files are available is used
     lines: int = 0  # expected number of lines; 0 if unknown
+    licence: str = ""  # of this part alone
 
 
 @final
@@ -115,61 +111,29 @@ class Split:
 @final
 @dataclass(frozen=True)
 class Corpus:
-    """A public corpus of two languages: name, licence and splits."""
+    """A public corpus of two languages, or a treebank of one: name, licence and splits."""
 
     name: str
-    languages: tuple[str, str]
+    languages: tuple[str, ...]
     about: str
     licence: str
     splits: tuple[Split, ...]
-    other_splits: tuple[tuple[str, str], ...] = ()  # (split, the corpus whose test split it is)
+    other_splits: tuple[tuple[str, str], ...] = ()  # (split, the other corpus that has it)
+    source: str = ""  # web address of the folder with a treebank's files
+
+    @property
+    def is_treebank(self) -> bool:
+        """Whether the corpus is of trees, which are in one language."""
+        return len(self.languages) == 1
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of all splits, each once."""
+        return list(dict.fromkeys(part for split in self.splits for part in split.parts))
 
     @property
     def size(self) -> int:
-        """Total bytes of the files with the first text pair of each part; 0 if one is unknown."""
-        first = [part.text_pairs[0] for split in self.splits for part in split.parts]
-        sizes = [one.size for one in {text.download for pair in first for text in pair}]
+        """The bytes of the first texts of every part, each file once; 0 if one is unknown."""
+        first = {text.download for part in self.parts for text in part.ways[0]}
+        sizes = [one.size for one in first]
         return sum(sizes) if all(sizes) else 0
-
-
-@final
-@dataclass(frozen=True)
-class Document:
-    """One file of a treebank: its name, number of trees, and the licence of its text."""
-
-    name: str
-    text: Text
-    trees: int
-    licence: str
-
-
-@final
-@dataclass(frozen=True)
-class TreebankSplit:
-    """A train, dev or test split of a treebank: its documents, sorted by name."""
-
-    name: str
-    documents: tuple[Document, ...]
-
-
-@final
-@dataclass(frozen=True)
-class Treebank:
-    """A public treebank of one language: name, licence, source and splits."""
-
-    name: str
-    about: str
-    licence: str
-    source: str  # web address of the folder with the files
-    splits: tuple[TreebankSplit, ...]
-    languages: tuple[str] = ("en",)
-
-    @property
-    def documents(self) -> tuple[Document, ...]:
-        """The documents of all splits."""
-        return tuple(document for split in self.splits for document in split.documents)
-
-    @property
-    def size(self) -> int:
-        """The total size of all documents in bytes."""
-        return sum(document.text.download.size for document in self.documents)

@@ -11,7 +11,7 @@ from transduce.datasets.catalogue import find_corpora, list_split_corpora
 from transduce.datasets.downloads import DownloadSettings
 from transduce.datasets.fetch import fetch_corpus, read_splits
 from transduce.datasets.transfer import NetworkSettings
-from transduce.datasets.values import Corpus, Treebank
+from transduce.datasets.values import Corpus
 from transduce.durable.folder import require_harmless_output
 from transduce.durable.lock import lock_folder
 from transduce.errors import InputError, short_repr
@@ -27,7 +27,7 @@ OnDownload = Callable[[str, int, int], None]
 class FetchedCorpus:
     """A public corpus that has been fetched to this machine: its folder, line counts, warnings."""
 
-    corpus: Corpus | Treebank  # the corpus' name, languages, licence and description
+    corpus: Corpus  # the corpus' name, languages, licence and description
     folder: Path
     lines: Mapping[str, int]  # the number of lines of each split
     warnings: tuple[str, ...]  # differences from the expected sizes or counts
