@@ -174,23 +174,14 @@ def split_treebank_name(name: str) -> tuple[str, str]:
 
 
 def find_corpus(name: str, languages: tuple[str, ...]) -> Corpus:
-    """Return the corpus of this name in two languages, in either order; else raise InputError."""
+    """Return the corpus of this name in these languages, in any order; else raise InputError."""
     found = find_corpora(name)
     for corpus in found:
-        if set(corpus.languages) == set(languages):
+        if sorted(corpus.languages) == sorted(languages):
             return corpus
     have = " and ".join("-".join(corpus.languages) for corpus in found)
     kind = " trees" if is_treebank(name) else ""
     raise InputError(f"{name} is {have}{kind}, not {'-'.join(languages)}", "name another corpus")
-
-
-def find_treebank(name: str) -> Corpus:
-    """Return the public treebank of this name; raise InputError if the name is unknown."""
-    for corpus in find_corpora(name):
-        if corpus.is_treebank:
-            return corpus
-    known = ", ".join(treebank.name for treebank in TREEBANKS)
-    raise InputError(f"{name} is no treebank", f"known: {known}")
 
 
 def list_split_corpora(corpus: Corpus) -> tuple[Corpus, ...]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from transduce.datasets import mtdata
-from transduce.datasets.catalogue import find_corpus, find_treebank, split_treebank_name
+from transduce.datasets.catalogue import find_corpus, split_treebank_name
 from transduce.datasets.downloads import DownloadSettings, VerifiedFile, delete_download, find_file
 from transduce.datasets.transfer import DownloadProgress
 from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines
@@ -78,7 +78,7 @@ def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
     noun phrases.
     """
     treebank, form = split_treebank_name(name)
-    folder = open_fetched(find_treebank(treebank), cache, treebank)
+    folder = open_fetched(find_corpus(treebank, ("en",)), cache, treebank)
     file = f"{split}.{FILES[form]}"
     return folder.verified_path(file) if split in read_splits(folder) else None
 

@@ -9,6 +9,7 @@ from typing import Protocol, final, runtime_checkable
 from transduce.durable.folder import FolderWriter
 from transduce.errors import shorten
 from transduce.inference.load import TaskModel
+from transduce.settings import Search
 
 README = "README.md"
 
@@ -51,6 +52,16 @@ def importing(package: str) -> Iterator[None]:
         else:
             fact = f"does not load here ({type(error).__name__}: {shorten(str(error), 200)})"
         raise ImportError(f"{package} {fact}", name=package) from error
+
+
+def describe_penalty(search: Search, greedy: str) -> list[str]:
+    """Return a sentence on another length penalty than a search's own; `greedy` is a beam of 1."""
+    if search.penalty == "none":
+        return []
+    return [
+        f"its length penalty is log P / |Y|^alpha, not search.penalty={search.penalty}: the "
+        f"searches are equal with {greedy} or length_penalty=0"
+    ]
 
 
 @final

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int8
 
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.target import EngineOutput, Target, importing
+from transduce.exports.target import EngineOutput, Target, describe_penalty, importing
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import Arrays, Weights, collect_weights
 from transduce.inference.load import TaskModel
@@ -217,20 +217,15 @@ print(target.decode([target.token_to_id(piece) for piece in found[0].hypotheses[
 def list_differences(model: TaskModel) -> list[str]:
     """Return sentences on what CTranslate2 does differently from a model's own search."""
     search, sizes = model.recipe.search, model.recipe.architecture
-    found = [
+    most = sizes.max_positions if sizes.positions == "learned" else MOST_POSITIONS
+    return [
+        *describe_penalty(search, "beam_size=1"),
         "its max_decoding_length is 256 for every source; here an output may have the source's "
         f"length + {search.extra_length} symbols",
         "its min_decoding_length is 1: no output is empty there",
         "long lines are not split into sentences there",
+        f"inputs and outputs have at most {most:,} symbols",
     ]
-    if search.penalty != "none":
-        found.insert(
-            0,
-            f"its length penalty is log P / |Y|^alpha, not search.penalty={search.penalty}: the "
-            "searches are equal with beam_size=1 or length_penalty=0",
-        )
-    most = sizes.max_positions if sizes.positions == "learned" else MOST_POSITIONS
-    return [*found, f"inputs and outputs have at most {most:,} symbols"]
 
 
 @final

@@ -10,7 +10,7 @@ import safetensors.numpy
 
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.target import EngineOutput, Target, importing
+from transduce.exports.target import EngineOutput, Target, describe_penalty, importing
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     POSITIONS,
@@ -261,24 +261,17 @@ def find_unsupported(model: TaskModel) -> str:
 def list_differences(model: TaskModel) -> list[str]:
     """Return sentences on what `transformers` does differently from a model's own search."""
     search, epsilon = model.recipe.search, model.recipe.architecture.norm_epsilon
-    found = [
+    norms = (
+        f"norms add {EPSILON:g} to the variance and ours {epsilon:g}: scaled states make up for "
+        "it, except at the first norm of each stack"
+    )
+    return [
+        *describe_penalty(search, "num_beams=1"),
+        *([norms] if epsilon != EPSILON else []),
         f"its outputs have at most {LIMIT} symbols (generation_config.json); here the source's "
         f"length + {search.extra_length}",
         "long lines are not split into sentences there",
     ]
-    if epsilon != EPSILON:
-        found.insert(
-            0,
-            f"norms add {EPSILON:g} to the variance and ours {epsilon:g}: scaled states make up "
-            "for it, except at the first norm of each stack",
-        )
-    if search.penalty != "none":
-        found.insert(
-            0,
-            f"its length penalty is log P / |Y|^alpha, not search.penalty={search.penalty}: the "
-            "searches are equal with num_beams=1 or length_penalty=0",
-        )
-    return found
 
 
 @final

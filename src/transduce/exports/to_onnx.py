@@ -284,15 +284,14 @@ class PlainDecoderStep(PlainStack):
 
 def list_differences(model: TaskModel) -> list[str]:
     """Return sentences on what the two graphs leave to users, such as the search."""
-    found = [
+    sizes = model.recipe.architecture
+    most = sizes.max_positions if sizes.positions == "learned" else POSITIONS
+    return [
         "the search is yours to write: the graphs compute the encoder and one step of the decoder "
         "(docs/guide/exporting.md has a loop)",
-        f"positions end at {POSITIONS}",
+        f"positions end at {most}",
         "long lines are not split into sentences there",
     ]
-    if model.recipe.architecture.positions == "learned":
-        found[1] = f"positions end at {model.recipe.architecture.max_positions}"
-    return found
 
 
 @final

@@ -75,7 +75,10 @@ def average(
             return AveragedModel(folder, tuple(steps))
     else:
         steps = write_average(run, folder, last, name, languages, force=force)
-    choose_run_heads(folder, run)
+    texts = run / STORE / "train"
+    if texts.is_dir():  # without heads, or with damaged texts, the model is whole all the same
+        with suppress(TransduceError):
+            choose_without_gold(folder, read_first_pairs(texts, COUNTED))
     is_early = 2 * steps[0] <= steps[-1]
     return AveragedModel(folder, tuple(steps), compare_with_last(folder, run) if is_early else None)
 
@@ -99,17 +102,6 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
         return measure(model), measure(run)
     except TransduceError:  # the model is written and whole
         return None
-
-
-def choose_run_heads(model: Path, run: Path) -> None:
-    """Choose alignment heads by a run's training pairs, if it has them; store them in its model.
-
-    If the model cannot align or the text is damaged, nothing is stored. The model is whole.
-    """
-    folder = run / STORE / "train"
-    if folder.is_dir():
-        with suppress(TransduceError):
-            choose_without_gold(model, read_first_pairs(folder, COUNTED))
 
 
 def read_first_pairs(store: Path, most: int) -> list[EncodedPair]:

@@ -53,6 +53,11 @@ class SpanCounts:
         return divide(2 * self.matched, self.gold + self.output)
 
     @property
+    def rates(self) -> "SpanAverage":
+        """Precision, recall and F1, and the number of gold spans."""
+        return SpanAverage(self.precision, self.recall, self.f1, self.gold)
+
+    @property
     def score(self) -> float:
         """F1 in percent."""
         return 100 * self.f1
@@ -103,8 +108,7 @@ class SpanReport:
     @property
     def micro(self) -> SpanAverage:
         """The micro average: precision, recall and F1 of all spans together."""
-        every = self.counts
-        return SpanAverage(every.precision, every.recall, every.f1, every.gold)
+        return self.counts.rates
 
     @property
     def macro(self) -> SpanAverage:
@@ -122,20 +126,14 @@ class SpanReport:
         All means are 0 if all weights are 0.
         """
         every = list(zip(weights, self.types.values(), strict=True))
-        total = sum(weights)
-        return SpanAverage(
-            divide(sum(weight * one.precision for weight, one in every), total),
-            divide(sum(weight * one.recall for weight, one in every), total),
-            divide(sum(weight * one.f1 for weight, one in every), total),
-            self.counts.gold,
+        precision, recall, f1 = (
+            divide(sum(weight * getattr(one, rate) for weight, one in every), sum(weights))
+            for rate in ("precision", "recall", "f1")
         )
+        return SpanAverage(precision, recall, f1, self.counts.gold)
 
     def as_json(self) -> dict[str, Any]:
         """Return averages, counts and the scores of each span type as plain values for JSON."""
-        types = {
-            name: asdict(SpanAverage(one.precision, one.recall, one.f1, one.gold))
-            for name, one in self.types.items()
-        }
         averages = ("micro", "macro", "weighted")
         return {
             "scheme": self.scheme,
@@ -143,7 +141,7 @@ class SpanReport:
             "tokens": self.tokens,
             "accuracy": self.accuracy,
             **{name: asdict(getattr(self, name)) for name in averages},
-            "types": types,
+            "types": {name: asdict(one.rates) for name, one in self.types.items()},
         }
 
 

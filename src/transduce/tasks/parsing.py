@@ -15,7 +15,7 @@ from transduce.datasets.penn import SECTIONS, find_penn_files, find_tree_files, 
 from transduce.errors import InputError
 from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription
-from transduce.tasks.task import Task, TaskKind
+from transduce.tasks.task import SentenceTask, TaskKind
 from transduce.text.trees.brackets import format_tree, parse_tree, read_trees
 from transduce.text.trees.linearise import (
     NUMBERED_SYMBOLS,
@@ -29,7 +29,7 @@ from transduce.text.trees.linearise import (
 )
 from transduce.text.trees.tree import SymbolKind, Tree, clean_tree, flat_tree
 from transduce.text.words import escape_brackets, normalise_blanks, split_words, to_source_text
-from transduce.vocabulary import BEGIN, END
+from transduce.vocabulary import BEGIN
 from transduce.vocabulary.tag_lexicon import TagLexicon
 from transduce.vocabulary.vocabulary import Vocabularies
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True)
-class Parsing(Task):
+class Parsing(SentenceTask):
     """The task of parsing sentences into constituency trees, scored by labelled bracket F1.
 
     The output vocabulary has the symbols of linearised trees. A sentence that is too long is not
@@ -50,19 +50,17 @@ class Parsing(Task):
     form: Form  # the linearisation: how a tree is written as symbols
 
     metrics: ClassVar[tuple[str, ...]] = ("brackets",)
+    card: ClassVar[ModelDescription] = ModelDescription(
+        pipeline_tag="token-classification",
+        title="constituency parser, {}",
+        purpose="parses tokenised sentences ({}) into constituency trees",
+        command="parse",
+        files=("sentences.txt", "trees.txt"),
+    )
 
-    def normalise(self, line: str) -> str:
-        """Return a line with single spaces between its words, and the words unchanged."""
-        return normalise_blanks(line)
-
-    def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
-        """Return the source token ids of sentences, each list closed by END."""
-        return super().encode_sources(map(to_source_text, lines))
-
-    def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
-        """Return the symbol ids of trees, each with END; None for a tree with an unknown symbol."""
-        found = [self.target.lookup(linearise(to_tree(line), self.form)) for line in lines]
-        return [None if ids is None else [*ids, END] for ids in found]
+    def list_symbols(self, line: str) -> list[str]:
+        """Return the symbols of a bracketed tree."""
+        return linearise(to_tree(line), self.form)
 
     def decode(self, ids: Sequence[int], line: str) -> str:
         """Convert symbol ids and a sentence's words to a bracketed tree, repaired if malformed."""
@@ -107,15 +105,11 @@ class Parsing(Task):
         # the number in a numbered word symbol, such as 3 in XX3
         numbered = NUMBERED_SYMBOLS if self.form == "numbered" else ()
         numbers = {label: number for number, label in enumerate(numbered, start=1)}
-        others = [TreeSymbolKind.OTHER] * (BEGIN + 1)
-        return TreeSymbols(
-            (*others, *(TreeSymbolKind[one.kind.name] for one in symbols)),
-            (*(0 for _ in others), *(labels[one.label] for one in symbols)),
-            (
-                *(0 for _ in others),
-                *(numbers.get(one.label, 0) * (one.kind is SymbolKind.WORD) for one in symbols),
-            ),
-        )
+        rows = [(TreeSymbolKind.OTHER, 0, 0)] * (BEGIN + 1)
+        for kind, label in symbols:
+            number = numbers.get(label, 0) if kind is SymbolKind.WORD else 0
+            rows.append((TreeSymbolKind[kind.name], labels[label], number))
+        return TreeSymbols(*zip(*rows, strict=True))
 
     def constraint(self, line: str, search: Search) -> "TreeConstraint":
         """Return the constraint that the output is a tree over exactly the words of a sentence."""
@@ -124,19 +118,6 @@ class Parsing(Task):
         words = len(split_words(line))
         limit = words + search.extra_length + 1
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
-
-    def describe(self, data: Data) -> ModelDescription:
-        """Return the title, purpose and example command of this parser for its model card."""
-        languages = data.languages[:-1]  # without the target language, "trees"
-        named = languages[0] if languages else "language not named"
-        return ModelDescription(
-            pipeline_tag="token-classification",
-            languages=languages,
-            title=f"constituency parser, {named}",
-            purpose=f"parses tokenised sentences ({named}) into constituency trees",
-            command="parse",
-            files=("sentences.txt", "trees.txt"),
-        )
 
 
 def build_parsing(data: Data, vocabularies: Vocabularies) -> Parsing:

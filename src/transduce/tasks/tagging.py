@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, ClassVar, final
 from transduce.errors import InputError, short_repr
 from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription
-from transduce.tasks.task import SplitLevel, Task, TaskKind
+from transduce.tasks.task import SentenceTask, SplitLevel, TaskKind
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES, read_tagged
 from transduce.text.words import normalise_blanks, split_words, to_source_text
-from transduce.vocabulary import BEGIN, END
+from transduce.vocabulary import BEGIN
 
 if TYPE_CHECKING:
     from transduce.search.label_constraint import LabelConstraint, LabelSymbols
@@ -31,7 +31,7 @@ METRICS = {
 
 @final
 @dataclass(frozen=True)
-class Tagging(Task):
+class Tagging(SentenceTask):
     """The task of labelling every token of a sentence, scored by span F1 or by accuracy.
 
     The output vocabulary has all labels of the training data.
@@ -42,6 +42,13 @@ class Tagging(Task):
     split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # a line is one sentence
         SplitLevel("sentences", lambda line: [line], " "),
         SplitLevel("tokens", split_words, " "),
+    )
+    card: ClassVar[ModelDescription] = ModelDescription(
+        pipeline_tag="token-classification",
+        title="tagger, {}",
+        purpose="labels every token of a sentence ({})",
+        command="tag",
+        files=("sentences.txt", "tags.tsv"),
     )
 
     @property
@@ -54,18 +61,9 @@ class Tagging(Task):
         has_runs = self.scheme == "raw" and OUTSIDE in self.target.symbols
         return METRICS["raw runs" if has_runs else self.scheme]
 
-    def normalise(self, line: str) -> str:
-        """Collapse ASCII whitespace to single spaces and strip the ends; tokens and labels stay."""
-        return normalise_blanks(line)
-
-    def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
-        """Return the source token ids of sentences, each list closed by END."""
-        return super().encode_sources(map(to_source_text, lines))
-
-    def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
-        """Return the label ids of lines, closed by END; None for a line with an unknown label."""
-        found = [self.target.lookup(split_words(line)) for line in lines]
-        return [None if ids is None else [*ids, END] for ids in found]
+    def list_symbols(self, line: str) -> list[str]:
+        """Return the labels of a line."""
+        return split_words(line)
 
     def decode(self, ids: Sequence[int], line: str) -> str:
         """Return one label per token; surplus labels are cut, and missing ones repeat the last."""
@@ -111,19 +109,6 @@ class Tagging(Task):
         from transduce.search.label_constraint import LabelConstraint  # imports torch
 
         return LabelConstraint(len(split_words(line)), self.label_symbols)
-
-    def describe(self, data: Data) -> ModelDescription:
-        """Return the title, purpose and example command of this tagger for its model card."""
-        languages = data.languages[:-1]  # without the target language, "tags"
-        named = languages[0] if languages else "language not named"
-        return ModelDescription(
-            pipeline_tag="token-classification",
-            languages=languages,
-            title=f"tagger, {named}",
-            purpose=f"labels every token of a sentence ({named})",
-            command="tag",
-            files=("sentences.txt", "tags.tsv"),
-        )
 
 
 def read_tagged_pairs(path: Path) -> Iterator[tuple[str, str]]:

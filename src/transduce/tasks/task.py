@@ -6,7 +6,7 @@ search and checkpoints do not.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
@@ -15,6 +15,7 @@ from transduce.settings.data import ModelDescription
 from transduce.settings.recipe import Value
 from transduce.text.clean import EMPTY, normalise
 from transduce.text.files import read_pairs_tsv
+from transduce.text.words import normalise_blanks, to_source_text
 from transduce.vocabulary import END, Vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
@@ -99,6 +100,37 @@ class Task(ABC):
         from transduce.scores.scoring import compute_score
 
         return compute_score(self.metrics[0], outputs, references)
+
+
+@dataclass(frozen=True)
+class SentenceTask(Task):
+    """A task from tokenised sentences to symbols of a fixed vocabulary."""
+
+    card: ClassVar[ModelDescription]  # {} stands for the language in its title and its purpose
+
+    def normalise(self, line: str) -> str:
+        """Return a line with single spaces between its words, and the words unchanged."""
+        return normalise_blanks(line)
+
+    def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
+        """Return the source token ids of sentences, each list closed by END."""
+        return super().encode_sources(map(to_source_text, lines))
+
+    def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
+        """Return symbol ids, each list closed by END; None for a line with an unknown symbol."""
+        found = [self.target.lookup(self.list_symbols(line)) for line in lines]
+        return [None if ids is None else [*ids, END] for ids in found]
+
+    @abstractmethod
+    def list_symbols(self, line: str) -> list[str]:
+        """Return the symbols of an output line."""
+
+    def describe(self, data: Data) -> ModelDescription:
+        """Return the title, purpose and example command of this model for its model card."""
+        languages = data.languages[:-1]  # the last one stands for the symbols
+        named = languages[0] if languages else "language not named"
+        texts = {name: getattr(self.card, name).format(named) for name in ("title", "purpose")}
+        return replace(self.card, languages=languages, **texts)
 
 
 @final
