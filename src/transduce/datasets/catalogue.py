@@ -83,7 +83,7 @@ FILTERS: dict[str, PairFilter] = {
 
 
 def read_parts() -> dict[str, list[Part]]:
-    """Return the parts of each split, such as "multi30k en-de dev", by parts.tsv."""
+    """Read parts.tsv; return the parts of each split by its name, such as "multi30k en-de dev"."""
     rows = defaultdict[tuple[str, str, str], list[Texts]](list)
     for splits, name, one, in_one, other, in_other, reader, lines in read_table("parts.tsv"):
         read_one, read_other = READERS[reader]
@@ -117,7 +117,7 @@ def read_corpora() -> tuple[Corpus, ...]:
 
 
 def read_treebanks() -> tuple[Corpus, ...]:
-    """Return all treebanks, by treebanks.tsv, with their splits, by a table named after each."""
+    """Read treebanks.tsv, and a table of documents for each treebank; return all treebanks."""
     found = []
     for name, repository, commit, folder, ending, licence, about in read_table("treebanks.tsv"):
         documents = defaultdict[str, list[Part]](list)

@@ -142,7 +142,7 @@ def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
 def choose_texts(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Choose for each part of a corpus the first texts whose files are available.
+    """Choose each part's first texts whose files are available; InputError if one has none.
 
     Without a network, one InputError names the missing files of all parts.
     """
@@ -165,7 +165,7 @@ def choose_texts(
 def choose_available(
     part: Part, name: str, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[Texts, dict[Text, VerifiedFile]]:
-    """Return a part's first texts whose files are available, and the file of each text.
+    """Return a part's first available texts, and each text's file; InputError if none is.
 
     `name` is the part's name in errors.
     """

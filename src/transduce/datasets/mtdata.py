@@ -151,7 +151,7 @@ def parse_entry(line: bytes) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, ...]) -> list[Texts]:
-    """Build an index entry's text pairs, from one file per language or from each bilingual file."""
+    """Build an entry's text pairs, by language or bilingual files; InputError for other formats."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

@@ -21,7 +21,7 @@ from transduce.errors import InputError
 Lines = tuple[bytes, ...]  # a source line and a target line, or a single tree, without newlines
 LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # turns a file's lines into text lines
 PairFilter = Callable[[Iterable[Lines]], Iterable[Lines]]  # keeps the pairs of a split
-WHOLE = "all"  # name of the only split of an undivided corpus, which is for training or testing
+WHOLE = "all"  # name of the split of a corpus that is not divided into train, dev and test
 
 
 class WrongFileError(InputError):
@@ -118,7 +118,7 @@ class Corpus:
     about: str
     licence: str
     splits: tuple[Split, ...]
-    other_splits: tuple[tuple[str, str], ...] = ()  # (split, the other corpus that has it)
+    other_splits: tuple[tuple[str, str], ...] = ()  # (split, the corpus whose test split it is)
     source: str = ""  # web address of the folder with a treebank's files
 
     @property
@@ -133,7 +133,7 @@ class Corpus:
 
     @property
     def size(self) -> int:
-        """The bytes of the first texts of every part, each file once; 0 if one is unknown."""
+        """Total bytes of the files with the first texts of each part; 0 if one is unknown."""
         first = {text.download for part in self.parts for text in part.ways[0]}
         sizes = [one.size for one in first]
         return sum(sizes) if all(sizes) else 0

@@ -129,7 +129,7 @@ def pad_rows(matrix: Array, rows: int) -> Array:
 
 
 def shift_layer(layer: Arrays, shift: Array) -> Arrays:
-    """Return the first layer with other biases: input x gives what x + `shift` gave before."""
+    """Return a first layer that computes for x what `layer` computes for x + `shift`."""
     shifted = dict(layer)
     for one in ATTENTION:
         name = f"self_attention.{one}"

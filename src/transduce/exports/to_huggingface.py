@@ -99,7 +99,7 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
 def name_layer(
     layer: Arrays, before: np.float32, inside: np.float32, after: np.float32
 ) -> Iterator[tuple[str, Array]]:
-    """Yield Marian's name and array of each weight of a layer, rescaled for Marian's states.
+    """Yield (name, array) of a layer's weights, rescaled to Marian's states by the three factors.
 
     These are ours times `before` at the input, `inside` between sub-layers, `after` at the output.
     The encoder's output, of which cross-attention makes keys and values, is as ours. A bias that

@@ -135,7 +135,7 @@ class PlainAffine(nn.Module):
 
 @final
 class PlainAttention(nn.Module):
-    """Multi-head attention over padded sentences, by `project` and `attend`    (section 3.2.2)
+    """Multi-head attention over padded batches by two calls, `project`, `attend`    (3.2.2)
 
     `kind` is "self" or "cross".
     """

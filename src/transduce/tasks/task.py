@@ -127,7 +127,7 @@ class SentenceTask(Task):
 
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this model for its model card."""
-        languages = data.languages[:-1]  # the last one stands for the symbols
+        languages = data.languages[:-1]  # without the target language, such as "trees"
         named = languages[0] if languages else "language not named"
         texts = {name: getattr(self.card, name).format(named) for name in ("title", "purpose")}
         return replace(self.card, languages=languages, **texts)
