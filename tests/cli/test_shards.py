@@ -146,6 +146,13 @@ def test_shards_of_two_texts_are_not_merged(call, text, shards):
     assert (ended.code, "another text than shard-1-of-2" in ended.stderr) == (2, True)
 
 
+def test_shards_of_two_models_are_not_merged(call, babbler, shards):
+    folder = shards(2, numbers=[1])
+    shards(2, *FAST, "--ensemble", babbler, numbers=[2])
+    ended = call("merge", folder)
+    assert (ended.code, "has other models than shard-1-of-2" in ended.stderr) == (2, True)
+
+
 def test_a_task_of_a_slurm_array_is_a_shard():
     names = {"SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_MIN": "10"}
     four = names | {"SLURM_ARRAY_TASK_COUNT": "4"}
