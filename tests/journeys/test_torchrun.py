@@ -92,3 +92,37 @@ def test_a_loss_under_one_or_two_machines_ends_in_the_same_bits(workspace, strai
     assert [code for code, _ in ends] == [0] * len(ends), ends
     assert count_resumes(workspace) == 1
     assert weights(workspace, "run", STEPS) == straight
+
+
+def test_machines_that_come_and_go_end_in_the_same_bits(workspace, monkeypatch):
+    # torch 2.13's torchrun waits in vain for one that joins while its agents share a store
+    monkeypatch.setenv("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1")
+    steps, port = 500, free_port()
+    workspace.good("train", *tiny(steps=steps, **PARTS), "--exact", "-o", "straight")
+    train = ("train", *tiny(steps=steps, **PARTS, **BUSY), "--exact")
+    options = ("--nnodes", "1:2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"localhost:{port}")
+    python = (*TORCHRUN, *options, "--rdzv-id", "job", "--nproc-per-node", "1")
+    command = ("-m", "transduce", *train, "-o", "run")
+    with workspace.start(*command, python=python) as first:
+        wait_for_updates(workspace, first)
+        for resumes in (1, 3):  # one machine, two, one, two
+            with workspace.start(*command, python=python) as other:
+                wait_for_resumes(workspace, first, resumes)
+                wait_for_updates(workspace, first)
+                (worker,) = children(other)
+                if resumes == 1:
+                    other.kill()
+                    os.kill(worker, signal.SIGKILL)
+                    wait_for_resumes(workspace, first, 2)
+                else:
+                    ends = [end(first), end(other)]
+    assert [code for code, _ in ends] == [0, 0], ends
+    assert count_resumes(workspace) == 3
+    assert weights(workspace, "run", steps) == weights(workspace, "straight", steps)
+
+
+def wait_for_resumes(workspace, process, count):
+    """Wait until the processes of a run have been started again so often."""
+    while count_resumes(workspace) < count:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
