@@ -103,7 +103,7 @@ class Recipe:
 
     @staticmethod
     def from_mapping(values: Mapping[str, Any], start: "Recipe | None" = None) -> "Recipe":
-        """Build a recipe from tables of settings, the others from `start`; refuse unfit ones."""
+        """Build a recipe from tables of settings and, for the others, `start`; refuse bad ones."""
         recipe = start or Recipe(name="unnamed")
         words = {"name", "about", "because"}
         for key, value in values.items():
