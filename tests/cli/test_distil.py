@@ -71,6 +71,17 @@ def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpu
     assert call("verify", folder / "shards" / "shard-1-of-1").code == 0
 
 
+def test_of_many_warnings_about_lines_the_first_are_printed_and_all_counted(
+    call, babbler, tmp_path
+):
+    (tmp_path / "a").write_text("".join(f"the dog sees {n} cats\n" for n in range(60)))
+    text = (f"--source={tmp_path}/a", "--until=shards", "--beam=1", "-o", tmp_path / "d")
+    ended = call("distil", babbler, *text)
+    assert ended.code == 0, ended.stderr
+    assert ended.stderr.count("its translation lacks") == 10
+    assert "warning: 60 lines lost something in translation" in ended.stderr
+
+
 def test_teacher_and_student_are_compared_with_one_beam(call, babbler, corpus, monkeypatch):
     monkeypatch.chdir(corpus)
     files = ("--source=a.en", "--dev-source=d.en", "--dev-target=d.de", "--beam=1")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from transduce.distillation.distil import Distillation
 
 DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
+SHOWN = 10  # warnings of a kind about lines that are printed; a text may have millions
 
 
 @click.command("distil")
@@ -123,7 +124,7 @@ def command(
         )
     fact = "--columns is for --pairs and --dev-pairs"
     require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
-    on_warning, teacher, dev = WarningPrinter(), None, texts.find_text("dev_")
+    on_warning, teacher, dev = WarningPrinter(most=SHOWN), None, texts.find_text("dev_")
     if teachers:
         models = replace(models, ensemble=tuple(teachers[1:]))
         choice = TranslatorChoice(teachers[0], models, beam)
@@ -137,8 +138,7 @@ def command(
         display.print_message(warning)
     scorer = None
     if backward is not None:
-        one = ModelOptions(threads=models.threads)
-        opened = TranslatorChoice(backward, one).open(on_warning)
+        opened = TranslatorChoice(backward, ModelOptions(threads=models.threads)).open(on_warning)
         scorer = replace(opened, workers=teacher.workers if teacher else 1)
     with signals.ending_signals_as_interrupts(), display.show_status("reading") as show:
         found = distil(
@@ -159,6 +159,7 @@ def command(
             on_line=lambda *progress: show(format_progress(*progress)),
             callbacks=show_progress,
         )
+    on_warning.print_count("translated in parts, joined again")
     display.print_note(*describe(found, output))
 
 

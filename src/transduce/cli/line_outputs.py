@@ -41,9 +41,11 @@ class WarningPrinter:
     """A callable that prints a warning about an input line, and counts warnings by kind."""
 
     counts: Counter[str] = field(default_factory=Counter)  # number of warnings by kind
+    most: int = sys.maxsize  # warnings of a kind that are printed; the others are only counted
 
     def __call__(self, warning: "LineWarning") -> None:
-        display.print_message(f"warning: {warning}")
+        if self.counts[warning.kind] < self.most:
+            display.print_message(f"warning: {warning}")
         self.counts[warning.kind] += 1
 
     def print_count(self, too_long: str) -> None:
