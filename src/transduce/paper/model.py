@@ -66,17 +66,11 @@ class Transformer(nn.Module):
         super().__init__()
         build = build_mixing or build_self_attention
         self.sizes, self.operations = sizes, operations
-        self.target = Embedding(target_symbols, sizes.d_model)
-        self.source = (
-            self.target
-            if sizes.tie_embeddings == "all"
-            else Embedding(source_symbols, sizes.d_model)
-        )
-        self.output = (
-            self.target
-            if sizes.tie_embeddings != "none"
-            else Embedding(target_symbols, sizes.d_model)
-        )
+        self.target = self.source = self.output = Embedding(target_symbols, sizes.d_model)
+        if sizes.tie_embeddings != "all":
+            self.source = Embedding(source_symbols, sizes.d_model)
+        if sizes.tie_embeddings == "none":
+            self.output = Embedding(target_symbols, sizes.d_model)
         self.source_positions = build_positions(sizes)
         self.target_positions = build_positions(sizes)
         self.dropout = Dropout(sizes.dropout)
@@ -106,7 +100,7 @@ class Transformer(nn.Module):
     def decode(
         self, inputs: Packed, memory: EncoderOutput, operations: Operations | None = None
     ) -> Float[Tensor, "T d_model"]:
-        """Return the decoder's state for each of `inputs`, the target shifted right    (3.1)"""
+        """Return the decoder's states; `inputs` are the targets, shifted right    (section 3.1)"""
         operations = operations or self.operations
         attend = self.decoder[0].self_attention.bind(operations, inputs.lengths)
         attend_to_source = operations.build_attention(
@@ -152,8 +146,7 @@ class Transformer(nn.Module):
         """Append a token to each of R hypotheses; return the decoder's states and the new cache."""
         cache = cache.begin_step(self.decoder[0].self_attention.reach)
         x = self.target(ids) + self.target_positions(cache.next_positions, cache.longest + 1)
-        run_layers = (operations or self.operations).run_layers
-        x = run_layers(self.decoder, x, cache.layer_caches())
+        x = (operations or self.operations).run_layers(self.decoder, x, cache.layer_caches())
         return self.decoder_final_norm(x), cache.advance()
 
     @property
@@ -198,7 +191,6 @@ class EncoderLayer(nn.Module):
         return self.add_feed_forward(x, self.feed_forward)
 
     def sub_layers(self) -> "Sequence[SubLayer]":
-        """The sub-layers in order."""
         return self.self_attention, self.feed_forward
 
 
@@ -233,12 +225,7 @@ class DecoderLayer(nn.Module):
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
 
     def sub_layers(self) -> "Sequence[SubLayer]":
-        """The sub-layers in order."""
         return self.self_attention, self.cross_attention, self.feed_forward
-
-
-# When decoding, a sub-layer adds the residual itself, because `Linear.forward_add` fuses both
-AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (x, residual) → residual + Sublayer(x)
 
 
 class Residual(nn.Module):
@@ -261,9 +248,13 @@ class Residual(nn.Module):
         return self.norm(self.add(x, sublayer(x)))
 
     def decode_step(
-        self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
+        self, x: Float[Tensor, "R d_model"], add_sublayer: Callable[[Tensor, Tensor], Tensor]
     ) -> Float[Tensor, "R d_model"]:
-        """Compute `forward` without dropout; the sub-layer adds the residual itself."""
+        """Compute `forward` without dropout.
+
+        `add_sublayer(x, residual)` returns residual + Sublayer(x): product and sum in one call of
+        `Linear.forward_add`.
+        """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 
 
@@ -314,8 +305,8 @@ class Dropout(nn.Module):
 class SelfAttention(nn.Module):
     """Multi-head self-attention, MultiHead(X, X, X)    (section 3.2.2)
 
-    One matrix holds W^Q, W^K and W^V of all heads. In the paper d_k = d_v = d_model / h, and no
-    projection has a bias.
+    One matrix holds W^Q, W^K and W^V of all heads. In the paper d_k = d_v = d_model / h, no
+    projection has a bias, and `attention_dropout` is 0.
     """
 
     def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:
@@ -354,7 +345,6 @@ class SelfAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor | None:
-        """W^O, which `scale_by_depth` divides."""
         return self.output.weight
 
 
@@ -401,7 +391,6 @@ class CrossAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W^O, which `scale_by_depth` divides."""
         return self.output.weight
 
 
@@ -409,8 +398,9 @@ class CrossAttention(nn.Module):
 class Compatibility(nn.Module):
     """Changes queries so that `compare` (operations.py) computes another function    (3.2.1, 6.2)
 
-    Unscaled q · k: multiplies q by √d_k, to undo the division. Bilinear, q W · k / √d_k: multiplies
-    q by the head's W. Additive, w · tanh(q + k): appends the head's vector w.
+    "dot" is q · k; q is multiplied by √d_k, which undoes the division.
+    "bilinear" is q W · k / √d_k; q is multiplied by the head's matrix W.
+    "additive" is w · tanh(q + k); the head's vector w is appended to q.
     """
 
     def __init__(self, sizes: Architecture) -> None:
@@ -480,7 +470,7 @@ class FeedForward(nn.Module):
         return self.outer.forward_add(self.activate(x), residual)
 
     def activate(self, x: Float[Tensor, "R d_model"]) -> Float[Tensor, "R d_ff"]:
-        """Return the inner layer: max(0, x W1 + b1), or swish in place of the ReLU."""
+        """Return the inner layer's output, max(0, x W1 + b1), or swish in place of the ReLU."""
         return functional.silu(self.inner(x)) if self.is_swish else self.inner.forward_relu(x)
 
     def initialise(self, generator: torch.Generator) -> None:
@@ -490,7 +480,6 @@ class FeedForward(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W2, which `scale_by_depth` divides."""
         return self.outer.weight
 
 
@@ -499,14 +488,10 @@ class LinearOperator(Protocol):
     """A `Linear` or its faster replacement, which computes x Wᵀ + b."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
-
-    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Return max(0, x Wᵀ + b)."""
-
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
     def forward_add(
         self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
-    ) -> Float[Tensor, "R m"]:
-        """Return residual + x Wᵀ + b."""
+    ) -> Float[Tensor, "R m"]: ...
 
 
 class Linear(nn.Module):
@@ -540,7 +525,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw one matrix, or stacked ones of `parts` rows, by Glorot's rule; set the bias to 0."""
+        """Draw the weight by Glorot's rule, as the function `fill_glorot`; set the bias to 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -583,7 +568,7 @@ class OutputBias(nn.Module):
 def compute_sinusoids(
     count: int, d_model: int, form: str = "sinusoidal"
 ) -> Float[Tensor, "count d_model"]:
-    """Return PE of the first `count` positions    (section 3.5)
+    """Return PE of the first `count` positions; d_model must be even    (section 3.5)
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model))
     PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))
@@ -607,19 +592,16 @@ class SinusoidalPositions(nn.Module):
     def __init__(self, d_model: int, form: str = "sinusoidal") -> None:
         super().__init__()
         self.d_model, self.form = d_model, form
-        self.register_buffer("table", self.compute(512).float(), persistent=False)
+        table = compute_sinusoids(512, d_model, form).float()
+        self.register_buffer("table", table, persistent=False)
         self.table: Tensor
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
         """Return the encoding of each token's position; every position must be below `longest`."""
         table = self.table
         if longest > len(table):
-            self.table = table = self.compute(2 * longest).to(table)
+            self.table = table = compute_sinusoids(2 * longest, self.d_model, self.form).to(table)
         return table[positions]
-
-    def compute(self, count: int) -> Float[Tensor, "count d_model"]:
-        """Return the encodings of the first `count` positions, in float64."""
-        return compute_sinusoids(count, self.d_model, self.form)
 
 
 @final
@@ -640,7 +622,7 @@ class LearnedPositions(nn.Module):
         return self.weight[positions]
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the vectors as normal with the sinusoids' standard deviation (decision 0044)."""
+        """Draw from a normal distribution with the sinusoids' deviation, √½ (decision 0044)."""
         nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
 
 
@@ -658,11 +640,11 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 # - Embeddings: normal with standard deviation d_model^-0.5. They are multiplied by √d_model and so
 #   begin about as large as the sinusoids; learned positions have the sinusoids' deviation, √½.
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
-#   is then divided by √(number of sub-layers in its stack). In post-norm each LayerNorm divides the
-#   residual stream by the standard deviation of x + Sublayer(x), so that large sub-layer outputs
-#   shrink the token's embedding from layer to layer. If outputs are small, all sub-layers together
-#   only about double the input's variance, and post-norm learns to attend to the source in half as
-#   many updates (docs/internals/decisions/0014).
+#   is then divided by √(number of sub-layers in its stack). In post-norm, LayerNorm divides the sum
+#   x + Sublayer(x) by its standard deviation. If sub-layer outputs are large, this shrinks the
+#   token's embedding in every layer. If they are small, a whole stack only about doubles the
+#   variance of its input, and a post-norm model needs half as many updates to learn to attend to
+#   the source (docs/internals/decisions/0014).
 
 
 def build_transformer(
@@ -690,7 +672,7 @@ class Initialised(Protocol):
 
 @runtime_checkable
 class SubLayer(Protocol):
-    """A sub-layer and its last matrix (W^O, W2, or None), which `scale_by_depth` divides."""
+    """A sub-layer; `scale_by_depth` divides its last matrix, which is W^O or W2, if it has one."""
 
     @property
     def last_matrix(self) -> Tensor | None: ...
@@ -736,7 +718,7 @@ def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int]
 @final
 @dataclass(frozen=True)
 class StepwiseTransformer:
-    """A Transformer as a search takes it; each step returns log P of the next symbol."""
+    """A Transformer as a `StepwiseModel` (search.py), whose steps return log P of all symbols."""
 
     model: Transformer
     operations: Operations | None = None  # None: the model's operations

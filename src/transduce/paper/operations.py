@@ -57,9 +57,11 @@ FULL_ATTENTION = AttentionMask()
 
 
 def compare(q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k; for queries that hold [q; w], additive attention: w · tanh(q + k)"""
-    is_additive = q.shape[-1] != k.shape[-1]  # `Compatibility` has appended w
-    if not is_additive:
+    """Q Kᵀ / √d_k, or additive attention, w · tanh(q + k)
+
+    In additive attention queries have width 2 K, since `Compatibility` has appended w to each q.
+    """
+    if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     q, w = q[..., None, :].chunk(2, dim=-1)  # [*B T 1 K]
     return (w @ (q + k[..., None, :, :]).tanh().transpose(-2, -1)).squeeze(-2)
@@ -102,8 +104,8 @@ def build_padded_attention(
         queries = torch.arange(is_query.shape[1], device=q.device)
         keys = torch.arange(is_key.shape[1], device=q.device)
         allowed = mask.compute_allowed(queries, keys) & is_key[:, None]  # [B T S]
-        # A padded query may have no key to attend to; a softmax over no keys is NaN, and so are its
-        # gradients. Let the query attend to all keys: its result is dropped below.
+        # A padded query may have no key to attend to. A softmax over no keys is NaN, and so are its
+        # gradients. So such a query attends to all keys; its result is dropped below.
         allowed = allowed | ~is_query[:, :, None]
         out = attention(
             pad_sentences(q, query_lengths),
@@ -122,11 +124,11 @@ def split_heads(
 ) -> list[Float[Tensor, "T H k"]]:
     """Split each token's projections into parts of these widths, and each part into H heads.
 
-    The parts are the projected queries, keys and values, or some of these: head i gets Q W_i^Q,
-    K W_i^K and V W_i^V.
+    A part is the projected queries, keys or values of all heads. Its head i is Q W_i^Q, K W_i^K or
+    V W_i^V.
     """
-    sides = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)
-    return [side.unflatten(1, (heads, -1)) for side in sides]
+    parts = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)
+    return [part.unflatten(1, (heads, -1)) for part in parts]
 
 
 def is_token(lengths: Int[Tensor, " B"], longest: int) -> Bool[Tensor, "B {longest}"]:
@@ -150,9 +152,8 @@ def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
     """Return the probability that "szegedy" or "t2t" label smoothing spreads over all symbols.
 
-    In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code,
-    tensor2tensor. It spreads ε over the V - 1 wrong symbols, which is the same as spreading
-    ε V / (V - 1) over all V symbols.
+    Szegedy et al. spread ε. The authors' code, tensor2tensor, spreads ε over the V - 1 wrong
+    symbols, which is the same as spreading ε V / (V - 1) over all V symbols.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -166,8 +167,8 @@ def smoothed_loss(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), m = `mass`    (section 5.4)
 
-    Return this sum over T targets, and the sum of -log p(target) without a gradient. `pad_batch`
-    may have added tokens at the end; their states are left out.
+    Return this sum over T targets, and the sum of -log p(target) without a gradient. States after
+    the first T are of padding that `pad_batch` appended, and are left out.
     """
     log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
     right, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
@@ -202,7 +203,7 @@ def highest_sums(
     """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
 
     A sentence has W hypotheses with one score each; R = B W. The column of symbol v after
-    hypothesis w is w V + v. Of equal sums the leftmost comes first. NaN comes last.
+    hypothesis w is w V + v. Equal sums and NaN have the order of `stable_topk`.
     """
     sums = scores[:, :, None] + log_probs.view(*scores.shape, -1)  # [B W V]
     return stable_topk(sums.flatten(1), count)
@@ -211,7 +212,8 @@ def highest_sums(
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
-    Callers return the same if a replacement returns True unread, so as not to wait for a GPU.
+    A replacement may return True without reading the flags, to avoid waiting for a GPU. So True
+    must never change a caller's result, only its speed.
     """
     return bool(flags.any())
 
@@ -227,7 +229,10 @@ def keep_batch(batch: Batch) -> Batch:
 @final
 @dataclass(frozen=True)
 class PlainCache:
-    """All layers' keys and values of every hypothesis so far, and of its source."""
+    """All layers' keys and values of every hypothesis so far, and of its source, once per row.
+
+    Searches are faster with the cache of `transduce.fast.kv_cache`, which stores each source once.
+    """
 
     past: tuple[Float[Tensor, "N R T H K"], Float[Tensor, "N R T H d_v"]]  # keys and values
     next_positions: Int[Tensor, " R"]  # each hypothesis' length, which is its next token's position
@@ -319,7 +324,7 @@ class PlainLayerCache:
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
     ) -> list[Float[Tensor, "R H k"]]:
-        """Split the newest tokens' projections into the heads that `append` and `attend` take."""
+        """Split the newest tokens' projections into heads, as `append` and `attend` take them."""
         return split_heads(x, heads, parts)
 
     def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
@@ -379,17 +384,10 @@ class LayerCache(Protocol):
 
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
-    ) -> Sequence[Tensor]:
-        """Split projections into parts (q, k, v) of these widths, each in the form taken below."""
-
-    def append(self, k: Tensor, v: Tensor) -> None:
-        """Write the newest tokens' keys and values into the cache."""
-
-    def attend(self, q: Tensor) -> Float[Tensor, "R Hd_v"]:
-        """Attend from each newest token to its hypothesis so far    (equation 1)"""
-
-    def attend_to_source(self, q: Tensor) -> Float[Tensor, "R Hd_v"]:
-        """Attend from each newest token to its source    (equation 1)"""
+    ) -> Sequence[Tensor]: ...
+    def append(self, k: Tensor, v: Tensor) -> None: ...
+    def attend(self, q: Tensor) -> Float[Tensor, "R Hd_v"]: ...
+    def attend_to_source(self, q: Tensor) -> Float[Tensor, "R Hd_v"]: ...
 
 
 @runtime_checkable
@@ -400,27 +398,14 @@ class Cache(Protocol):
     """
 
     @property
-    def next_positions(self) -> Int[Tensor, " R"]:
-        """The position of each hypothesis' next token."""
-
+    def next_positions(self) -> Int[Tensor, " R"]: ...
     @property
-    def longest(self) -> int:
-        """The number of tokens of the longest hypothesis."""
-
-    def begin_step(self, reach: int | None) -> Self:
-        """Return the cache with room for next tokens, which attend at most `reach` tokens back."""
-
-    def layer_caches(self) -> Iterable[LayerCache]:
-        """Return each layer's part of this cache; appending to a part changes the cache."""
-
-    def advance(self) -> Self:
-        """Return the cache after a step, in which every hypothesis grew by a token."""
-
-    def reorder(self, rows: Int[Tensor, " R2"]) -> Self:
-        """Return the cache of the hypotheses with these indices, in this order."""
-
-    def concatenate(self, other: Self) -> Self:
-        """Return one cache with the hypotheses of this cache, then the hypotheses of `other`."""
+    def longest(self) -> int: ...
+    def begin_step(self, reach: int | None) -> Self: ...
+    def layer_caches(self) -> Iterable[LayerCache]: ...
+    def advance(self) -> Self: ...
+    def reorder(self, rows: Int[Tensor, " R2"]) -> Self: ...
+    def concatenate(self, other: Self) -> Self: ...
 
 
 @runtime_checkable
@@ -436,11 +421,9 @@ BuildAttention = Callable[[Sequence[int], Sequence[int], AttentionMask], BatchAt
 StartCache = Callable[[Sequence[Tensor], Sequence[Tensor], Sequence[int]], Cache]
 RunLayers = Callable[[Iterable[StepLayer], Tensor, Iterable[LayerCache]], Tensor]
 SmoothedLoss = Callable[[Tensor, Tensor, Tensor, float, Tensor | None], tuple[Tensor, Tensor]]
-LogSoftmax = Callable[[Tensor], Tensor]  # may overwrite the logits
 TargetLogProbs = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
 HighestSums = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 IsAny = Callable[[Tensor], bool]
-PadBatch = Callable[[Batch], Batch]
 
 
 @final
@@ -448,18 +431,18 @@ PadBatch = Callable[[Batch], Batch]
 class Operations:
     """The functions that model, update and search call; by default the plain ones above.
 
-    A replacement takes the same arguments; results stay the same up to rounding.
+    A replacement takes the same arguments and returns the same results up to rounding.
     """
 
     build_attention: BuildAttention = build_padded_attention
     start_cache: StartCache = PlainCache.start
     run_layers: RunLayers = run_layers
     smoothed_loss: SmoothedLoss = smoothed_loss
-    log_softmax: LogSoftmax = log_softmax
+    log_softmax: Callable[[Tensor], Tensor] = log_softmax  # may overwrite the logits
     target_log_probs: TargetLogProbs = target_log_probs
     highest_sums: HighestSums = highest_sums
     is_any: IsAny = is_any
-    pad_batch: PadBatch = keep_batch
+    pad_batch: Callable[[Batch], Batch] = keep_batch
 
 
 PLAIN = Operations()

@@ -79,7 +79,7 @@ Result = tuple[int, list[Hypothesis]]  # the index of a source and its hypothese
 
 def max_output_length(source: Sequence[int], extra: int) -> int:
     """Return how many symbols an output may have before END: input length + extra (section 6.1)."""
-    return len(source) - 1 + extra
+    return len(source) - 1 + extra  # a source ends with END
 
 
 # --- Scores: log P / divisor + reward -------------------------------------------------------------
@@ -105,8 +105,8 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search
 class LengthScore:
     """Tables of the divisor and the reward of each length, which turn log P into a score.
 
-    With tables an output has the same score in every batch; computed powers could round
-    differently.
+    An output's terms are read from the tables, so that its score is the same in every batch. Powers
+    computed for each batch could round differently.
     """
 
     divisors: Float[Tensor, " lengths"]
@@ -150,7 +150,7 @@ class LengthScore:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         More symbols never raise log P (<= 0), so no score exceeds (log P / largest divisor) +
-        largest reward.
+        largest reward, each the largest of all lengths up to the limit.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
@@ -232,10 +232,9 @@ def beam_strategy(
     operations: Operations = PLAIN,
     end_candidates: int | None = None,
 ) -> DecodingStrategy:
-    """Return the strategy of a beam search for each source's `nbest` outputs, at most the beam.
+    """Return a beam search for `nbest` outputs a source; refuse more than the beam's width.
 
-    If given, only the best `end_candidates` continuations may end, as in CTranslate2; else any of
-    the 2 W may.
+    With `end_candidates` only so many of the best continuations may end, as in CTranslate2.
     """
     if not 1 <= nbest <= search.beam:
         raise InputError(
@@ -294,7 +293,7 @@ def find_best_continuations(
 ) -> Candidates:
     """Return the 2 W best continuations of each sentence's W hypotheses; only 1 if W is 1.
 
-    At the length limit every hypothesis must end: its only continuation is END.
+    At the length limit the only continuation of a hypothesis is END.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     count = 1 if width == 1 else min(2 * width, width * symbols)
@@ -311,10 +310,9 @@ def find_best_continuations(
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
-    """Append END to each sentence's W hypotheses; return their log P and their columns.
+    """Append END to each sentence's W hypotheses; return C = `count` log P and columns a sentence.
 
-    The column of symbol v after hypothesis w is w V + v. The result has C = `count` entries a
-    row; those after the first W have log P = -inf.
+    Columns are those of `highest_sums`. Entries after the first W have log P = -inf.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -335,7 +333,8 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` indexes [N finished, C candidates], `origins` indexes [N finished, W live]
+    # indices in `kept` count the N finished, then the C candidates
+    # indices in `origins` count the N finished, then the W live hypotheses
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [S N]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -363,18 +362,16 @@ def update_live(
         log_probs, parents, ids = (one.gather(1, order) for one in (log_probs, parents, ids))
     log_probs, parents, ids = log_probs[:, :width], parents[:, :width], ids[:, :width]
     position = beams.lengths[:, None, None].expand(*ids.shape, 1)
-    tokens = beams.tokens[sentences, parents].scatter_(
-        2, position, ids[:, :, None]
-    )  # the rest stays END
+    tokens = beams.tokens[sentences, parents].scatter_(2, position, ids[:, :, None])
     beams = beams._replace(lengths=lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens)
     return beams, parents
 
 
 def find_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
-    """Return True for each sentence at its length limit, or whose outputs no live one can beat.
+    """Return True for each sentence whose finished hypotheses can no longer change.
 
-    A sentence is done at its length limit, or once no live hypothesis can beat its worst finished
-    one. The bound holds for all lengths up to the limit, so that no better hypothesis is lost.
+    That is so at the length limit, or if no live hypothesis can beat the worst finished one. The
+    bound holds for all lengths up to the limit, so no better hypothesis is lost.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]
@@ -522,8 +519,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    # before index `count` lie as many done sentences as unfinished ones after it
-    count = done.count(False)
+    count = done.count(False)  # as many done sentences lie before it as unfinished ones behind
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 
@@ -535,8 +531,7 @@ def merge_batches(
     length = max(batch.beams.tokens.shape[2] for batch in (first, second))
     both = zip(resize_tokens(first.beams, length), resize_tokens(second.beams, length), strict=True)
     return ActiveBatch(
-        model.concatenate(first.model_state, second.model_state),
-        BeamState(*map(torch.cat, both)),
+        model.concatenate(first.model_state, second.model_state), BeamState(*map(torch.cat, both))
     )
 
 

@@ -1,9 +1,12 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
-over the target tokens of all micro-batches. Apart from rounding, splitting an update differently
-changes only its dropout. A step's data and dropout depend only on the run's seed, the step
-and the micro-batch, so that a resumed run goes on as if it had never stopped.
+over the target tokens of all micro-batches. If an update is split differently, only dropout and
+rounding change. A step's data and dropout depend only on the run's seed, the step and the
+micro-batch, so that a resumed run goes on as if it had never stopped.
+
+The pairs of an update are chosen in corpus/plan.py (section 5.1), and the last snapshots of a run
+are averaged in runs/average.py (section 6.1).
 """
 
 import hashlib
@@ -39,7 +42,7 @@ def scaled_learning_rate(step: int, sizes: Architecture, training: Training) -> 
 
 # --- Adam (section 5.3) ---------------------------------------------------------------------------
 
-UPDATES = "updates"  # the key in `Adam.moments` of the number of updates so far
+UPDATES = "updates"  # the key of the number of updates in `Adam.moments`
 
 
 @final
@@ -178,7 +181,7 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     costs: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - other functions of this type may add gradients to it
+    optimiser: "Optimiser",  # noqa: ARG001 - a function for several processes adds gradients to it
 ) -> Float[Tensor, "M 2"]:
     """Add up the gradients of M micro-batches; return each micro-batch's loss and -log p sums."""
     return torch.stack([accumulate(number) for number in range(len(costs))])
@@ -199,7 +202,10 @@ def batch_loss(
 def add_gradients(
     model: Transformer, training: Training, batch: Batch, target_tokens: int | Float[Tensor, ""]
 ) -> Float[Tensor, "2"]:
-    """Add gradients of loss / the update's target tokens; return the micro-batch's loss, -log p."""
+    """Add the gradients of a micro-batch's loss / `target_tokens`; return its loss and -log p sums.
+
+    `target_tokens` is the number of target tokens of the whole update.
+    """
     loss, nats = batch_loss(model, training, batch.to(model.output.weight.device))
     (loss / target_tokens).backward()
     return torch.stack([loss.detach(), nats])
@@ -221,7 +227,6 @@ def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's 
     """
     model.train()
     optimiser.clear_gradients()
-    source_tokens = sum(len(batch.source.ids) for batch in batches)
     target_tokens = sum(len(batch.target.ids) for batch in batches)
 
     def accumulate(number: int) -> Float[Tensor, "2"]:
@@ -238,7 +243,7 @@ def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's 
     optimiser.update(rate, skipped)
     return PendingUpdate(
         step=step,
-        source_tokens=source_tokens,
+        source_tokens=sum(len(batch.source.ids) for batch in batches),
         target_tokens=target_tokens,
         learning_rate=rate,
         sums=sums,
@@ -296,34 +301,17 @@ class Optimiser(Protocol):
     """The optimiser of a model's weights; see `Adam`."""
 
     @property
-    def named_weights(self) -> dict[str, Tensor]:
-        """The float32 weights by name."""
-
+    def named_weights(self) -> dict[str, Tensor]: ...
     @property
-    def moments(self) -> dict[str, Tensor]:
-        """Adam's moment estimates by name, and the number of updates under UPDATES."""
-
+    def moments(self) -> dict[str, Tensor]: ...
     @property
-    def state_tensors(self) -> Sequence[Tensor]:
-        """The weights, their moments, and the number of updates."""
-
-    def clear_gradients(self) -> None:
-        """Discard all gradients, so that the next backward pass does not add to them."""
-
-    def list_gradients(self) -> Sequence[Tensor]:
-        """Return all gradients, 0 where the loss does not depend on a weight."""
-
-    def gradient_norm(self) -> Float[Tensor, ""]:
-        """Return the L2 norm of all gradients, taken as one vector."""
-
-    def update(self, learning_rate: float, skip: Float[Tensor, ""], /) -> None:
-        """Update the weights with this learning rate; do nothing if the tensor `skip` is 1."""
-
-    def refresh_model(self) -> None:
-        """Copy the optimiser's weights into the model."""
-
-    def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor], /) -> None:
-        """Copy weights and moments of a checkpoint into the model and the optimiser."""
+    def state_tensors(self) -> Sequence[Tensor]: ...
+    def clear_gradients(self) -> None: ...
+    def list_gradients(self) -> Sequence[Tensor]: ...
+    def gradient_norm(self) -> Float[Tensor, ""]: ...
+    def update(self, learning_rate: float, skip: Float[Tensor, ""], /) -> None: ...
+    def refresh_model(self) -> None: ...
+    def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor], /) -> None: ...
 
 
 BuildOptimiser = Callable[[nn.Module, Training], Optimiser]
