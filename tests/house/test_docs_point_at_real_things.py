@@ -56,8 +56,8 @@ def names_of(node: ast.stmt) -> list[str]:
 
 
 def resolve(path: str) -> Path:
-    """Return the file of a path: tests and benchmarks from the root, others from the package."""
-    at_root = path.startswith(("tests/", "benchmarks/", "src/"))
+    """Return the file of a path; paths of tests, tools and benchmarks begin at the root."""
+    at_root = path.startswith(("tests/", "tools/", "benchmarks/", "src/"))
     return (ROOT if at_root else ROOT / "src/transduce") / path
 
 
