@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import tempfile
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +37,7 @@ from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import with_changes
 from transduce.tasks.tagging import TAGGING
 from transduce.tasks.text import TRANSLATION
-from transduce.text.languages import find_other_language
+from transduce.text.languages import find_other_language, load_identifier
 
 PAIRS = InMemoryPairs(
     tuple(
@@ -268,6 +269,14 @@ def test_another_language_is_found_only_where_it_is_sure():
         assert find_other_language(german, expected) == ""
     for text in ("", "123", "Hallo"):
         assert find_other_language(text, "en") == ""
+
+
+def test_where_no_temporary_file_can_be_written_no_language_is_detected(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    load_identifier.cache_clear()
+    german = "Der Hund ist heute nicht zu Hause, und die Katze schläft unter dem Tisch."
+    assert find_other_language(german, "en") == ""
+    assert name_text(C_N2, PAIRS, None, {})[0].data.languages == ()
 
 
 def test_a_file_of_pairs_that_is_named_as_a_source_is_warned_of(tmp_path):

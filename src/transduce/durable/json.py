@@ -11,6 +11,7 @@ import math
 import sys
 import types
 import typing
+from codecs import BOM_UTF8
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -41,7 +42,7 @@ def parse_json(data: bytes) -> Any:  # noqa: ANN401 - any value of JSON
     """Parse a JSON value strictly; raise ValueError for repeated keys, NaN or deep nesting."""
     try:
         value = json.loads(
-            data.decode("utf-8-sig"),
+            data.removeprefix(BOM_UTF8).decode(),
             object_pairs_hook=build_unique_dict,
             parse_constant=refuse_constant,
         )

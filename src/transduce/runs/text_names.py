@@ -303,16 +303,20 @@ def read_language_pair(file: Path) -> tuple[str, str]:
 def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
     """Return (source, target) languages, unnamed ones replaced by sure guesses from the text.
 
-    Two sides that seem to be of one language stay unnamed.
+    Two sides that seem to be of one language stay unnamed, and all if py3langid cannot unpack its
+    tables into the folder for temporary files.
     """
     if not {*languages} & {*UNNAMED}:
         return languages
     sides = zip(*islice(text.read(), SAMPLE_PAIRS), strict=True)
     samples = [" ".join(side)[:SAMPLE_CHARACTERS] for side in sides]
+    try:
+        found = [rank_languages(sample)[0] for sample in samples]
+    except OSError:
+        return languages
     guesses = list(languages)
-    for side, sample in enumerate(samples):
+    for side, (code, probability) in enumerate(found):
         if languages[side] in UNNAMED:
-            code, probability = rank_languages(sample)[0]
             if probability >= SURE and code != NO_LANGUAGE:
                 guesses[side] = code
     return (guesses[0], guesses[1]) if len({*guesses}) == 2 else languages

@@ -70,11 +70,15 @@ def rank_languages(text: str) -> list[tuple[str, float]]:
 def find_other_language(text: str, expected: str) -> str:
     """Return the code of a text's language if this is surely not `expected`, else "".
 
-    Also "" if py3langid is not installed or does not know the expected language.
+    Also "" if py3langid is not installed, cannot unpack its tables into the folder for temporary
+    files, or does not know the expected language.
     """
     if not can_detect_languages():
         return ""
-    (code, found), *others = rank_languages(text[:SAMPLE_CHARACTERS])
+    try:
+        (code, found), *others = rank_languages(text[:SAMPLE_CHARACTERS])
+    except OSError:
+        return ""
     primary = read_primary_code(expected)
     of_expected = dict(others).get(OTHER_CODES.get(primary, primary), 1.0)
     return code if found >= SURE and of_expected <= DOUBTFUL and code != NO_LANGUAGE else ""
