@@ -12,7 +12,7 @@ from transduce.settings.recipe import with_changes
 from transduce.training.progress import TrainingCallbacks
 
 LINES = 500
-LESS = {"training.steps": 1_200, "data.source_tokens": 512, "data.target_tokens": 512}
+LESS = {"training.steps": 1_600, "data.source_tokens": 512, "data.target_tokens": 512}
 
 
 @pytest.mark.slow
