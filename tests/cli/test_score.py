@@ -76,7 +76,7 @@ def test_files_of_other_lengths_are_refused_with_both_counts(call, files):
     ended = call("score", files / "ours", files / "short")
     assert ended.code == 2
     assert ended.stdout == ""
-    assert ended.stderr.startswith("error: 4 lines are to be scored, but the reference has 1\n")
+    assert ended.stderr.startswith("error: an output has 4 lines, and its reference 1\n")
 
 
 def test_a_missing_file_is_named(call, files):
@@ -125,7 +125,7 @@ def test_the_other_output_may_come_from_standard_input_but_not_both(call, files)
 def test_another_output_of_other_length_is_refused(call, files):
     (files / "short").write_text("one line\n", encoding="utf-8")
     ended = call("score", files / "ours", files / "theirs", "--against", files / "short")
-    assert ended.stderr.startswith("error: 1 lines are to be scored, but the reference has 4\n")
+    assert ended.stderr.startswith("error: an output has 1 lines, and its reference 4\n")
 
 
 def test_draws_without_another_output_are_refused(call, files):

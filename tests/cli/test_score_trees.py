@@ -181,4 +181,4 @@ def test_files_without_trees_or_of_other_lengths_are_refused(call, files, tmp_pa
     )
     short = write(tmp_path / "short", OUTPUT[:1])
     ended = call("score", "--brackets", files[0], short)
-    assert ended.stderr.startswith("error: 1 lines are to be scored, but the reference has 2")
+    assert ended.stderr.startswith("error: an output has 1 lines, and its reference 2")

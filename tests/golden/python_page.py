@@ -23,7 +23,7 @@ prints or ends the process: errors are exceptions with a fact and a hint, and pr
 callbacks. What changes the whole process is stated where a function does it. In signatures
 
 - `PathName` is `str | PathLike[str]`
-- `Text` is a file or a list of lines: `str | Path | Sequence[str]`
+- `Text` is a file or a list of lines: `Path | str | Sequence[str]`
 - `Texts` is a parallel text: a pair of files, a TSV file, pairs of strings, the name of a fetched
   corpus, or what `transduce.mix` returns
 - `Weights` maps files to weights: `Mapping[PathName, float | tuple[float, int, int]]`
@@ -270,7 +270,7 @@ NAMED = {
         (choice.Texts | Literal[False] | None, "Texts | Literal[False] | None"),
         (choice.Texts, "Texts"),
         (str | PathLike[str], "PathName"),
-        (str | Path | Sequence[str], "Text"),
+        (Path | str | Sequence[str], "Text"),
         (str | int | float | bool, "Value"),
     )
 }

@@ -77,7 +77,7 @@ def test_pairs_that_are_too_long_are_left_out_and_said(translator):
         (["0-0", "0-3", "", ""], "line 2: the gold link 0-3 is of words beyond the end"),
         (["0-0", "0_1", "", ""], "gold, line 2: '0_1' is no link"),
         (["", "", "", ""], "the gold file has no link in these pairs"),
-        (GOLD[:3], "4 lines are to be scored, but the reference has 3"),
+        (GOLD[:3], "an output has 4 lines, and its reference 3"),
     ],
 )
 def test_gold_links_that_do_not_belong_to_the_pairs_are_refused(translator, gold, message):

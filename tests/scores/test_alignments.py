@@ -81,7 +81,7 @@ def test_no_links_at_all_are_no_error():
         (["0-0"], ["0p0"], "output, line 1: 0p0 is a possible link, which only a gold file has"),
         (["0-0"], ["-1-0"], "'-1-0' is no link"),
         (["0-0"], ["٣-0"], "is no link"),
-        (["0-0", "1-1"], ["0-0"], "1 lines are to be scored, but the reference has 2"),
+        (["0-0", "1-1"], ["0-0"], "an output has 1 lines, and its reference 2"),
         ([], [], "there are no lines to score"),
     ],
 )

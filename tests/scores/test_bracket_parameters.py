@@ -37,7 +37,7 @@ def test_the_metric_brackets_scores_with_the_tags_of_the_reference():
     assert score.value == pytest.approx(200 * 4 / (12 + 4))
     assert (score.details["failed"], score.details["skipped"]) == (1, 1)
     assert score.signature.endswith("|tags:reference")
-    with pytest.raises(InputError, match="1 lines are to be scored, but the reference has 2"):
+    with pytest.raises(InputError, match="an output has 1 lines, and its reference 2"):
         compute_score("brackets", [JOHN], [JOHN, JOHN])
 
 

@@ -282,5 +282,5 @@ def test_a_cut_off_is_a_number_of_words(cutoff):
 def test_one_gold_file_is_needed():
     with pytest.raises(InputError, match="brackets are scored against one reference"):
         compute_score("brackets", [JOHN], [JOHN], [JOHN])
-    with pytest.raises(InputError, match="1 lines are to be scored, but the reference has 2"):
+    with pytest.raises(InputError, match="an output has 1 lines, and its reference 2"):
         compute_score("brackets-own-tags", [JOHN], [JOHN, JOHN])

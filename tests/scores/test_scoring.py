@@ -226,7 +226,7 @@ def test_nothing_is_logged_about_odd_text(caplog):
 def test_sides_of_different_length_are_refused_with_both_counts():
     with pytest.raises(InputError) as error:
         compute_score("bleu", ["one", "two"], ["eins", "zwei"], ["eins"])
-    assert "2 lines are to be scored, but the reference has 1" in str(error.value)
+    assert "an output has 2 lines, and its reference 1" in str(error.value)
     assert "hint: line n of the one belongs to line n of the other" in str(error.value)
 
 

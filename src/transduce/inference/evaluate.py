@@ -316,11 +316,11 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
     name.
     """
     if reference is not None:
-        if any(isinstance(one, str | Path) for one in (source, reference)):
+        if any(isinstance(one, Path | str) for one in (source, reference)):
             require_two_files_fit(data)
         return read_text("source", source), read_text("reference", reference)
     require(
-        isinstance(source, str | Path),
+        isinstance(source, Path | str),
         "reference must be given with lines of a source",
         "or name a fetched test set as the source",
     )

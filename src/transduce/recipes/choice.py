@@ -32,7 +32,7 @@ def find_recipe(recipe: object) -> Recipe:
     """Return a recipe by name or .toml or .json file, or a given `Recipe`; refuse others."""
     if isinstance(recipe, Recipe):
         return recipe
-    if not isinstance(recipe, str | Path):
+    if not isinstance(recipe, Path | str):
         fact = f"recipe: a name, a .toml or .json file, or a Recipe, not <{type(recipe).__name__}>"
         raise InputError(fact, "recipe='table3/base'; `transduce recipes` lists them")
     path = Path(recipe)

@@ -110,7 +110,7 @@ AER = Metric(
 def read_alignments(name: str, text: Text, parse: Callable[[str], object]) -> list[str]:
     """Return a text's lines if `parse` accepts each; its InputError gets the file and line."""
     lines = read_text(name, text)
-    file = text if isinstance(text, str | Path) else name
+    file = text if isinstance(text, Path | str) else name
     for number, line in enumerate(lines, start=1):
         try:
             parse(line)

@@ -37,7 +37,7 @@ from transduce.text.trees.brackets import format_tree, parse_trees, read_trees
 from transduce.text.trees.tree import clean_tree
 
 USUAL_METRICS = ("bleu", "chrf", "ter")
-Tagged = str | Path | Sequence[TaggedSentence]
+Tagged = Path | str | Sequence[TaggedSentence]
 
 
 @overload
@@ -100,7 +100,7 @@ def score_trees(
     gold: Text,
     output: Text,
     *,
-    parameters: BracketParameters | str | Path = COLLINS,
+    parameters: BracketParameters | Path | str = COLLINS,
     cutoff: int | None = None,
     gold_tags: bool = False,
     clean: bool = False,
@@ -129,7 +129,7 @@ def compare_trees(  # noqa: PLR0913 - one parameter for each choice of the calle
     gold: Text,
     outputs: tuple[Text, Text],
     *,
-    parameters: BracketParameters | str | Path = COLLINS,
+    parameters: BracketParameters | Path | str = COLLINS,
     gold_tags: bool = False,
     clean: bool = False,
     samples: int = SAMPLES,
@@ -163,7 +163,7 @@ def require_gold(gold: Sequence[str], output: Sequence[str]) -> None:
 
 
 def choose_parameters(
-    parameters: BracketParameters | str | Path, cutoff: int | None
+    parameters: BracketParameters | Path | str, cutoff: int | None
 ) -> BracketParameters:
     """Return EVALB parameters given by value, name or file, with `cutoff` as cut-off if given."""
     if not isinstance(parameters, BracketParameters):
@@ -184,7 +184,7 @@ def read_gold(gold: Text, *, clean: bool) -> list[str]:
     if not clean:
         return read_trees_as_lines("gold", gold)
     trees = (
-        read_trees(gold) if isinstance(gold, str | Path) else parse_trees(read_text("gold", gold))
+        read_trees(gold) if isinstance(gold, Path | str) else parse_trees(read_text("gold", gold))
     )
     found = (clean_tree(tree) for tree in trees)
     return [format_tree(tree) for tree in found if tree is not None]
@@ -194,7 +194,7 @@ def read_trees_as_lines(name: str, text: Text) -> list[str]:
     """Return a text's lines; raise InputError if none of them has a leaf such as (NN dog)."""
     lines = read_text(name, text)
     if lines and not any(map(TERMINALS.search, lines)):
-        file = text if isinstance(text, str | Path) else None
+        file = text if isinstance(text, Path | str) else None
         where = "" if file else f"{name}: "
         raise InputError(f"{where}no line holds a tree", NO_TREE_HINT, file=file)
     return lines
@@ -239,7 +239,7 @@ def compare_tags(
 
 def read_sentences(text: object) -> list[TaggedSentence]:
     """Return tagged sentences, given as a list or a two-column file; refuse other values."""
-    if isinstance(text, str | Path):
+    if isinstance(text, Path | str):
         return list(read_tagged(read_path("tagged text", text)))
     found: list[Any] = list(text) if isinstance(text, Iterable) else [text]
     for one in found:

@@ -166,7 +166,7 @@ def require_parallel(hypotheses: Sequence[str], references: Sequence[Sequence[st
     for text in references:
         if len(text) != len(hypotheses):
             raise InputError(
-                f"{len(hypotheses):,} lines are to be scored, but the reference has {len(text):,}",
+                f"an output has {len(hypotheses):,} lines, and its reference {len(text):,}",
                 "line n of the one belongs to line n of the other; an empty line counts",
             )
 

@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 from transduce.errors import InputError, short_repr
 from transduce.text.files import read_short_lines
 
-Text = str | Path | Sequence[str]  # the path of a file, or a list of lines
+Text = Path | str | Sequence[str]  # the path of a file, or a list of lines
 
 
 def ignore_event(*_: object) -> None:
@@ -94,7 +94,7 @@ def require_encodable(name: str, text: str) -> None:
 
 def read_text(name: str, text: Text) -> list[str]:
     """Return the lines of `text`, a file's path or a list of lines; errors call it `name`."""
-    if isinstance(text, str | Path):
+    if isinstance(text, Path | str):
         return list(
             read_short_lines(text if str(text) == "-" else read_path(name or "the text", text))
         )

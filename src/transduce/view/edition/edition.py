@@ -42,7 +42,7 @@ DRAWINGS: Mapping[str, tuple[Callable[[], str], str]] = {  # by the heading abov
 }
 
 
-def read(output: str | Path, *, language: str = "") -> Path:
+def read(output: Path | str, *, language: str = "") -> Path:
     """Write the annotated edition, the paper's code with its tests and values, as an HTML page.
 
         page = transduce.read("edition.html")

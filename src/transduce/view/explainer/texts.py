@@ -196,12 +196,12 @@ def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, s
     """
     swap, reading = header["experiments"]["positions"], header["reading"]
     steps = [f"{one['name']} ({one['step']})" for one in header["stages"]]
-    sentence = f"“{reading['text']}” → “{said}”."
+    sentence = f"“{reading['text']}” → “{said}”"
     facts = {
         **dict.fromkeys(("sentence", "order", "write", "mask", "without"), sentence),
-        **dict.fromkeys(("recurrent", "fading", "pieces", "heads"), f"“{reading['text']}”."),
-        "swap": f"“{swap['text']}” → “{swap['before']}”, “{swap['after']}”. {swap['twin']}".strip(),
-        "stages": f"{sentence} {', '.join(steps)}.",
+        **dict.fromkeys(("recurrent", "fading", "pieces", "heads"), f"“{reading['text']}”"),
+        "swap": f"“{swap['text']}” → “{swap['before']}”, “{swap['after']}” {swap['twin']}".strip(),
+        "stages": f"{sentence} · {', '.join(steps)}",
     }
     film = choose_lines(header)
     captions = [texts.get(line.text, line.text) for line in film]
