@@ -316,9 +316,8 @@ def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
         return languages
     guesses = list(languages)
     for side, (code, probability) in enumerate(found):
-        if languages[side] in UNNAMED:
-            if probability >= SURE and code != NO_LANGUAGE:
-                guesses[side] = code
+        if languages[side] in UNNAMED and probability >= SURE and code != NO_LANGUAGE:
+            guesses[side] = code
     return (guesses[0], guesses[1]) if len({*guesses}) == 2 else languages
 
 
