@@ -252,8 +252,7 @@ class Residual(nn.Module):
     ) -> Float[Tensor, "R d_model"]:
         """Compute `forward` without dropout.
 
-        `add_sublayer(x, residual)` returns residual + Sublayer(x): product and sum in one call of
-        `Linear.forward_add`.
+        `add_sublayer(x, residual)` returns residual + Sublayer(x), as `Linear.forward_add` does.
         """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 

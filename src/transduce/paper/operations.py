@@ -33,7 +33,7 @@ class AttentionMask:
     """Which keys a query may attend to: all, none after it, or only near ones    (3.2.3 and 4)"""
 
     causal: bool = False  # whether a position may attend only to itself and earlier positions
-    neighbourhood: int = 0  # odd r: |i - j| <= (r - 1) / 2 for positions i and j; 0: no limit
+    neighbourhood: int = 0  # an odd r limits |i - j| to (r - 1) / 2 for positions i and j; 0: none
 
     def compute_allowed(
         self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]

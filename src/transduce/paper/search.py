@@ -232,7 +232,7 @@ def beam_strategy(
     operations: Operations = PLAIN,
     end_candidates: int | None = None,
 ) -> DecodingStrategy:
-    """Return a beam search for `nbest` outputs a source; refuse more than the beam's width.
+    """Return a beam search for `nbest` outputs a source, at least 1 and at most the beam's width.
 
     With `end_candidates` only so many of the best continuations may end, as in CTranslate2.
     """
@@ -310,9 +310,9 @@ def find_best_continuations(
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
-    """Append END to each sentence's W hypotheses; return C = `count` log P and columns a sentence.
+    """Append END to each sentence's W hypotheses; return C = `count` log P a sentence, and columns.
 
-    Columns are those of `highest_sums`. Entries after the first W have log P = -inf.
+    All sentences have the same columns, those of `highest_sums`. After the first W, log P is -inf.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
