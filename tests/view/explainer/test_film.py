@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,7 @@ from tests.view.explainer.test_model import stored_model
 
 from transduce.errors import InputError
 from transduce.inference.translator import Translator
+from transduce.settings.alignment import AlignmentHeads
 from transduce.view.explainer.explain import explain
 from transduce.view.explainer.reference import trace_model
 from transduce.view.explainer.texts import PARTS, read_film, time_lines
@@ -79,6 +81,13 @@ def test_the_film_takes_a_minute_and_every_caption_can_be_read(browser, translat
     assert [caption for caption, _ in stood] == lines
     assert browser.console() == []
     assert browser.requests() == []
+
+
+def test_its_lines_are_those_of_the_heads_that_were_chosen_for_word_alignments(translator):
+    chosen = AlignmentHeads(2, (1, 3), shifted=False)
+    page = explain(replace(translator, alignment_heads=chosen), *TEXTS).page
+    reading = json.loads(re.search(r'id="header"[^>]*>(.*?)</script>', page)[1])["reading"]
+    assert [reading[name] for name in ("layer", "heads", "shift")] == [2, [1, 3], 0]
 
 
 @pytest.mark.browser

@@ -295,12 +295,17 @@ def choose_aligning_heads(
 ) -> tuple[AligningHeads, str, float]:
     """Return (best aligning heads, most reordered text, the reordered share of its output).
 
-    The share is that of adjacent output pieces whose source pieces stand in the other order.
+    The best are those that the model's folder has for word alignments, else those that attend to
+    most of the sources. The share is that of adjacent output pieces whose source pieces stand in
+    the other order.
     """
     heads = list(range(1, model.sizes.heads + 1))
     choices = [heads, *([head] for head in heads)]
     layers = range(1, model.sizes.decoder_depth + 1)
     choices_of_heads = [AligningHeads(*one) for one in product(layers, choices, (1, 0))]
+    if chosen := translator.alignment_heads:
+        heads = [*chosen.heads]
+        choices_of_heads = [AligningHeads(chosen.layer, heads, int(chosen.shifted))]
     texts = [*outputs]
     sources = translator.task.encode_sources(texts)
     traced = [
