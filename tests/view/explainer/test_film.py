@@ -86,7 +86,8 @@ def test_the_film_takes_a_minute_and_every_caption_can_be_read(browser, translat
 def test_its_lines_are_those_of_the_heads_that_were_chosen_for_word_alignments(translator):
     chosen = AlignmentHeads(2, (1, 3), shifted=False)
     page = explain(replace(translator, alignment_heads=chosen), *TEXTS).page
-    reading = json.loads(re.search(r'id="header"[^>]*>(.*?)</script>', page)[1])["reading"]
+    (header,) = re.findall(r'id="header"[^>]*>(.*?)</script>', page)
+    reading = json.loads(header)["reading"]
     assert [reading[name] for name in ("layer", "heads", "shift")] == [2, [1, 3], 0]
 
 
