@@ -128,7 +128,7 @@ def read_entries(path: Path, languages: str) -> Iterator[Entry]:
 
 
 def parse_entry(line: bytes) -> Entry:
-    """Parse one JSON line of mtdata's index, or raise one of several errors if malformed."""
+    """Parse one JSON line of mtdata's index; `read_entries` catches the errors of a bad line."""
     found = parse_json(line)
     addresses = found["url"] if isinstance(found["url"], list) else [found["url"]]
     is_named = len(addresses) > 1 or addresses[0].endswith(found["ext"].rpartition(".")[2])

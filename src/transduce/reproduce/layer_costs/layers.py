@@ -53,7 +53,7 @@ class LayerKind:
 
 
 def calculate_operations(n: int, sizes: Architecture) -> tuple[int, int]:
-    """Calculate an encoder layer's operations for n positions: (all others, the projections').
+    """Return (other operations, operations of attention's projections) of a layer for n positions.
 
     A multiply-add is two operations. Table 1 leaves out attention's projections, W^Q, W^K, W^V and
     W^O. Restricted attention counts r scores a position, as in Table 1; the kernel computes more.
