@@ -82,12 +82,18 @@ def test_a_rule_of_another_type_is_refused(tmp_path, given, fact):
         transduce.clean(tmp_path / "c", PAIRS, **given)
 
 
-def test_a_backward_model_of_the_forward_direction_is_refused(tmp_path):
+def random_model(source, target):
     model = random_translator()
-    named = with_changes(model.recipe, {"data.source_language": "en", "data.target_language": "de"})
-    known = replace(model, recipe=named)
-    with pytest.raises(InputError, match="the backward model translates en to de, as the other"):
-        transduce.clean(tmp_path / "c", PAIRS, models=(known, known))
-    with pytest.raises(InputError, match="the backward model translates en to de, as the other"):
-        transduce.distil(known, tmp_path / "d", source=tmp_path / "a", backward=known)
+    named = {"data.source_language": source, "data.target_language": target}
+    return replace(model, recipe=with_changes(model.recipe, named))
+
+
+@pytest.mark.parametrize("languages", [("en", "de"), ("fi", "en"), ("de", "sv")])
+def test_a_backward_model_that_does_not_translate_back_is_refused(tmp_path, languages):
+    forward, backward = random_model("en", "de"), random_model(*languages)
+    refused = f"model is {' to '.join(languages)}, and the other one en to de\nhint: .* de to en"
+    with pytest.raises(InputError, match=refused):
+        transduce.clean(tmp_path / "c", PAIRS, models=(forward, backward))
+    with pytest.raises(InputError, match=refused):
+        transduce.distil(forward, tmp_path / "d", source=tmp_path / "a", backward=backward)
     assert not list(tmp_path.iterdir())

@@ -25,6 +25,7 @@ from transduce.inference.shards import measure_text
 from transduce.inference.translator import Translator
 from transduce.runs.choice import Texts, open_texts
 from transduce.runs.prepared_corpus import OnProgress
+from transduce.runs.text_names import list_primary
 from transduce.runs.texts import Pairs
 from transduce.settings import Data
 from transduce.settings.fields import require
@@ -128,7 +129,7 @@ def list_files(name: str, files: object) -> list[Path]:
 
 
 def require_translators(name: str, forward: object, backward: object) -> None:
-    """Raise InputError if a given model does not translate, or both have one direction."""
+    """Raise InputError if a given model does not translate, or they are no two directions."""
     for argument, model in ((name, forward), ("backward", backward)):
         if isinstance(model, Translator):
             require_task(model.task, TextToText, model.recipe.data, argument)
@@ -136,10 +137,11 @@ def require_translators(name: str, forward: object, backward: object) -> None:
             fact = f"{argument} must be a translator, not {describe_value(model)}"
             require(model is None, fact, "transduce.load(folder)")
     if isinstance(forward, Translator) and isinstance(backward, Translator):
-        there, back = forward.recipe.data.languages, backward.recipe.data.languages
-        fact = f"the backward model translates {' to '.join(back)}, as the other one does"
+        there, back = (list_primary(one.recipe.data.languages) for one in (forward, backward))
+        fact = f"the backward model is {' to '.join(back)}, and the other one {' to '.join(there)}"
         hint = f"name a model from {' to '.join(reversed(there))}"
-        require(len({*there}) < 2 or there != back, fact, hint)
+        is_known = len({*there}) == len(back) == 2
+        require(not is_known or back == there[::-1], fact, hint)
 
 
 def read_normalised(text: Pairs, on_progress: OnProgress) -> Iterator[Pair]:
