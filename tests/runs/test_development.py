@@ -136,6 +136,18 @@ def test_a_corpus_that_was_begun_with_the_whole_text_goes_on_with_it(tmp_path):
     assert again.train.fingerprint == whole.train.fingerprint
 
 
+def test_a_corpus_that_was_begun_with_held_out_pairs_goes_on_with_them(tmp_path):
+    parted = transduce.prepare(tmp_path / "p", numbered(2_000))
+    named = {"data.vocabulary_size": parted.data.vocabulary_size}
+    again = transduce.prepare(tmp_path / "p", numbered(2_000), recipe="tiny", settings=named)
+    assert parted.dev is not None
+    assert again.dev is not None
+    assert again.train.fingerprint == parted.train.fingerprint
+    assert again.dev.fingerprint == parted.dev.fingerprint
+    with pytest.raises(InputError, match="was prepared with a development set"):
+        transduce.prepare(tmp_path / "p", numbered(2_000), False, recipe="tiny", settings=named)
+
+
 def test_a_run_goes_on_with_its_held_out_pairs_by_the_same_call_and_by_its_folder(tmp_path):
     settings = {
         "training.steps": 2,

@@ -7,7 +7,7 @@ from typing import Literal
 
 from transduce.durable.lock import locked_folder
 from transduce.recipes.choice import find_recipe
-from transduce.runs.choice import Texts, choose_recipe, choose_texts
+from transduce.runs.choice import Texts, choose_recipe, choose_texts, hold_out_as_before
 from transduce.runs.prepared_corpus import (
     OnProgress,
     PreparedCorpus,
@@ -96,12 +96,15 @@ def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
     require_corpus_folder(folder)
     with locked_folder(folder):
         chosen = choose_recipe(recipe, texts, settings, folder, on_progress)
-        train, dev = chosen.texts or choose_texts(chosen.recipe.data, *texts)
+        data = chosen.recipe.data
+        train, dev = chosen.texts or choose_texts(data, *texts)
+        if texts[1] is None:
+            train, dev = hold_out_as_before((train, dev), data, folder)
         hint = "--dev-source FILE --dev-target FILE, for example"
         require(dev is not None or not needs_dev, "a sweep compares by a development set", hint)
         for reason in chosen.reasons:
             on_message(reason)
-        prepared = prepare_corpus(folder, chosen.recipe.data, train, dev, on_progress)
+        prepared = prepare_corpus(folder, data, train, dev, on_progress)
         stored = list_names(prepared.data)
         fact = f"was prepared as {' to '.join(prepared.data.languages)}"
         is_same = all(settings.get(path, stored[path]) == stored[path] for path in LANGUAGES)
