@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.model_files import KIND
+from transduce.checkpoint.model_files import ALIGNMENT, KIND
 from transduce.corpus.store import Store
 from transduce.errors import TransduceError
 from transduce.inference.choose_heads import choose_without_gold
@@ -59,27 +59,28 @@ def average(
     `name` is the model's name, by default the run's. `languages`, such as `("en", "fr")`, are the
     codes of source and target, by default the run's.
 
-    If the model is new and translates text, heads that align words are chosen for it by the links
-    that counting finds in the training text. If a snapshot from the first half of training was
-    averaged, the result has the `perplexities` of the mean and of the run's last weights.
+    If the model translates text and has no heads that align words, they are chosen by the links
+    that counting finds in the training text. If it is new, and a snapshot from the first half of
+    training was averaged, the result has the `perplexities` of the mean and of the run's last
+    weights.
     """
     require_usable_torch()
     run = read_path("run", run)
     if last is not None:
         require_count("last", last)
     folder = run.parent / KIND if output is None else read_path("output", output)
+    is_opened = False
     if output is None and name is None and languages is None and not force:
-        is_new = not folder.exists()
+        is_opened = folder.exists()
         steps = open_or_write_average(run, last).about["averaged"]
-        if not is_new:
-            return AveragedModel(folder, tuple(steps))
     else:
         steps = write_average(run, folder, last, name, languages, force=force)
     texts = run / STORE / "train"
-    if texts.is_dir():  # without heads, or with damaged texts, the model is whole all the same
-        with suppress(TransduceError):
+    # an opened model lacks its heads if the call that wrote it was interrupted
+    if texts.is_dir() and not (is_opened and (folder / ALIGNMENT).exists()):
+        with suppress(TransduceError):  # without heads the model is whole all the same
             choose_without_gold(folder, read_first_pairs(texts, COUNTED))
-    is_early = 2 * steps[0] <= steps[-1]
+    is_early = not is_opened and 2 * steps[0] <= steps[-1]
     return AveragedModel(folder, tuple(steps), compare_with_last(folder, run) if is_early else None)
 
 
