@@ -7,6 +7,8 @@ import signal
 from safetensors.torch import load_file
 
 from transduce.checkpoint.run_file import read_run
+from transduce.checkpoint.stored_model import load_model, save_model
+from transduce.settings.recipe import with_changes
 
 STUDENT = (
     "--student=tiny", "--set=training.threads=1", "--set=search.extra_length=5", "--no-progress",
@@ -69,6 +71,40 @@ def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpu
     assert ended.code == 0, ended.stderr
     assert not (folder / "pairs").exists()
     assert call("verify", folder / "shards" / "shard-1-of-1").code == 0
+
+
+def test_a_shard_with_a_changed_byte_is_named_and_once_deleted_made_anew(call, babbler, corpus):
+    folder, text = corpus / "d", f"--source={corpus}/a.en"
+    command = ("distil", babbler, text, "--until=pairs", "--beam=1", "-o", folder)
+    assert call(*command).code == 0
+    output, pairs = folder / "shards/shard-1-of-1/output.txt", folder / "pairs/pairs.tsv"
+    before = output.read_bytes(), pairs.read_bytes()
+    output.write_bytes(before[0].replace(b"-", b"+", 1))
+    for words in (command, ("merge", folder / "shards", "-o", corpus / "merged")):
+        ended = call(*words)
+        assert (ended.code, ended.stderr.count("\n")) == (3, 2)
+        assert ended.stderr.startswith(f"error: {output}: is not as it was written: expected sha")
+        assert "\nhint: the folder is damaged or was edited: delete it and make it " in ended.stderr
+    assert not (corpus / "merged").exists()
+    shutil.rmtree(output.parent)
+    assert call(*command).code == 0
+    assert (output.read_bytes(), pairs.read_bytes()) == before
+
+
+def test_a_teacher_of_another_direction_neither_joins_nor_goes_on(call, babbler, corpus):
+    turned = {"data.source_language": "de", "data.target_language": "en"}
+    model = load_model(babbler)
+    recipe = with_changes(model.recipe, turned)
+    save_model(corpus / "back", model.weights, recipe, model.vocabularies, "# Back\n")
+    until, text = ("--beam=1", "--until=shards", "-o", corpus / "d"), f"--source={corpus}/a.en"
+    ended = call("distil", babbler, corpus / "back", text, *until)
+    fact = f"error: {corpus}/back: its source language is de, and the first model's is en\nhint: "
+    assert (ended.code, ended.stderr.startswith(fact)) == (2, True), ended.stderr
+    assert not (corpus / "d").exists()
+    assert call("distil", babbler, text, *until).code == 0
+    ended = call("distil", corpus / "back", text, *until)
+    fact = f"error: {corpus}/d/shards/shard-1-of-1: is there already, of other models\nhint: "
+    assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
 
 
 def test_of_many_warnings_about_lines_the_first_are_printed_and_all_counted(

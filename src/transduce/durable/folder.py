@@ -180,7 +180,7 @@ MOST_EXTENTS = 10_000  # stored parts of a sparse file that are examined
 REREAD_LIMIT = 1 << 30  # a larger file with a fault is refused without hashing the rest of it
 SHA256 = re.compile(r"[0-9a-f]{64}")
 PERMISSION = "it may be sound, but you may not read it: look at its permissions and its owner"
-AGAIN = "the folder is damaged or was edited: take it from its source again"
+AGAIN = "the folder is damaged or was edited: delete it and make it anew, or fetch it again"
 
 
 @final
