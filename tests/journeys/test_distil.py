@@ -1,15 +1,19 @@
-"""SIGKILL in every stage of a distillation, twice: the same command ends in the same bytes."""
+"""A distillation that is killed, or whose disk is full, in every stage ends in the same bytes."""
 
-import random
-import time
+import functools
+import os
+import re
+import signal
+import sys
 
 import pytest
+from tests.journeys.test_limits import small_files
 
 from transduce.distillation import STAGES
 
 pytestmark = pytest.mark.slow
-KILLS = 2  # in each stage
-LONGEST = dict.fromkeys(STAGES, 0.3) | {"pairs": 0.01}  # seconds of a stage before a kill
+# before which changes of a stage's names it is killed; the last of a model gives it its heads
+KILLS = dict.fromkeys(STAGES, (3, 5)) | {"shards": (4, 4), "run": (40, 5), "model": (5, 10)}
 SETTINGS = {"training.steps": 20, "training.threads": 1, "training.checkpoint_minutes": 0.0001}
 COMMAND = (
     *("distil", "m", "--source=a.en", "--dev-source=d.en", "--dev-target=d.de", "--student=tiny"),
@@ -24,35 +28,61 @@ def results(folder):
     return {f"{path.relative_to(folder)}": path.read_bytes() for path in files}
 
 
-def kill_in(workspace, stage, draws):
-    """Start the command and kill it once a stage has begun; return its exit code."""
-    before = [workspace.folder / "killed" / name for name in STAGES[: STAGES.index(stage)]]
-    with workspace.start(*COMMAND, "-o", "killed") as process:
-        while process.poll() is None and not all(map(is_complete, before)):
-            time.sleep(0.001)
-        time.sleep(draws.uniform(0, LONGEST[stage]))
-        process.kill()
-        process.communicate()
-        return process.returncode
+@pytest.fixture(scope="module")
+def straight(settled):
+    """The folder of a distillation that nothing disturbed."""
+    settled.good(*COMMAND, "-o", "straight")
+    return settled.folder / "straight"
+
+
+def die_in(stage, change):
+    """Let this process kill itself before its n-th call that makes or renames a name of a stage."""
+    own, count = re.compile(rf"/killed/(\.tmp-[0-9a-f]+-)?{stage}(/|$)"), 0
+
+    def hear(event, values):
+        nonlocal count
+        changes = event in ("os.mkdir", "os.rename") or (event == "open" and values[2] & os.O_CREAT)
+        if changes and own.search(str(values[0])):
+            count += 1
+            if count == change:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hear)
 
 
 def is_complete(stage):
-    """Whether a stage has its result; the folders of shards and of a run are there before."""
-    done = {"shards": "shard-1-of-1", "run": "checkpoints/step-00000020"}.get(stage.name, "")
-    return (stage / done).exists()
+    """Whether a stage has its result; some folders are there before."""
+    last = {"shards": "shard-1-of-1", "run": "checkpoints/step-00000020", "model": "alignment.json"}
+    return (stage / last.get(stage.name, "")).exists()
 
 
-def test_a_distillation_that_is_killed_twice_in_every_stage_ends_in_the_same_bytes(settled, record):
-    draws, landed = random.Random(1), dict.fromkeys(STAGES, 0)
-    settled.good(*COMMAND, "-o", "straight")
-    expected = results(settled.folder / "straight")
-    for stage in STAGES:
-        for _ in range(KILLS):
-            code = kill_in(settled, stage, draws)
-            assert code in (0, -9)
-            landed[stage] += not is_complete(settled.folder / "killed" / stage)
+def test_a_distillation_that_is_killed_twice_in_every_stage_ends_in_the_same_bytes(
+    settled, straight
+):
+    killed = settled.folder / "killed"
+    for stage, changes in KILLS.items():
+        for change in changes:
+            dying = functools.partial(die_in, stage, change)
+            code, _, _ = settled.run(*COMMAND, "-o", "killed", preexec_fn=dying)
+            assert (code, is_complete(killed / stage)) == (-9, False), (stage, change)
     settled.good(*COMMAND, "-o", "killed")
-    record(kills=KILLS * len(STAGES), landed_in=landed)
-    assert results(settled.folder / "killed") == expected
-    assert sum(map(bool, landed.values())) >= 5, "a stage of milliseconds may end before its kill"
-    assert not list((settled.folder / "killed").rglob(".*"))
+    assert results(killed) == results(straight)
+    assert is_complete(killed / "model")
+    assert not list(killed.rglob(".*"))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_distillation_on_a_full_disk_says_so_and_goes_on_later_to_the_same_bytes(
+    settled, straight, stage
+):
+    folder = settled.folder / f"full-{stage}"
+    if before := STAGES[: STAGES.index(stage)]:
+        settled.good(*COMMAND, "-o", folder, f"--until={before[-1]}")
+    largest = max(path.stat().st_size for path in (straight / stage).rglob("*"))
+    code, _, stderr = settled.run(*COMMAND, "-o", folder, preexec_fn=small_files(largest // 2))
+    assert (code, stderr.count("error: "), "Traceback" in stderr) == (4, 1, False)
+    assert re.search(rf"{folder}/{stage}/\S+: cannot be written: file too large\n", stderr)
+    assert re.search(rf"^error: {folder}/{stage}.*\nhint: .*\n$", stderr, re.M)
+    assert not is_complete(folder / stage)
+    settled.good(*COMMAND, "-o", folder)
+    assert results(folder) == results(straight)
