@@ -88,7 +88,7 @@ def test_its_lines_are_those_of_the_heads_that_were_chosen_for_word_alignments(t
     page = explain(replace(translator, alignment_heads=chosen), *TEXTS).page
     (header,) = re.findall(r'id="header"[^>]*>(.*?)</script>', page)
     reading = json.loads(header)["reading"]
-    assert [reading[name] for name in ("layer", "heads", "shift")] == [2, [1, 3], 0]
+    assert [reading[name] for name in ("layer", "heads", "shifted")] == [2, [1, 3], False]
 
 
 @pytest.mark.browser
@@ -106,7 +106,7 @@ def test_its_pictures_have_the_numbers_of_the_model(browser, translator):
         "const { sourceWords, targetWords } = transduce.film.data; "
         "return [sourceWords, targetWords].map(side => side.map(one => one[1]))"
     )
-    steps = [min(piece + reading["shift"], len(output) - 1) for piece in data[1][-1]]
+    steps = [min(piece + reading["shifted"], len(output) - 1) for piece in data[1][-1]]
     expected = [float(weights[steps][:, word].sum(dim=1).mean()) for word in data[0]]
     show(browser, "write")
     lines = "return [...document.querySelectorAll('.film-line')]"

@@ -24,6 +24,7 @@ from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention, Operations
 from transduce.search.bounds import choose_beam_strategy, search_in_memory
+from transduce.settings.alignment import AlignmentHeads, list_head_numbers
 from transduce.view.explainer.reference import trace_model
 from transduce.vocabulary import BEGIN, END
 
@@ -268,44 +269,33 @@ def build_changed_attention(model: Transformer, change: Change) -> BuildAttentio
 # --- Which source piece belongs to a written one --------------------------------------------------
 
 
-@final
-@dataclass(frozen=True)
-class AligningHeads:
-    """A layer and heads whose cross-attention aligns output pieces with source pieces.
+def align_pieces(heads: AlignmentHeads, rows: Mapping[str, Tensor]) -> list[int]:
+    """Return the index of the most attended source piece for each output piece but END.
 
-    `shift` is 1 if the weights align a piece in the step that reads it as input, else 0.
+    `rows` are the named intermediates of `trace_model`.
     """
-
-    layer: int
-    heads: list[int]
-    shift: int
-
-    def align(self, rows: dict[str, Tensor]) -> list[int]:
-        """Return the index of the most attended source piece for each output piece but END.
-
-        `rows` are the named intermediates of `trace_model`.
-        """
-        names = [f"decoder.{self.layer}.cross.weights.{head}" for head in self.heads]
-        weights = torch.stack([rows[name] for name in names]).mean(dim=0)[:, :-1]
-        return weights[self.shift : len(weights) - 1 + self.shift].argmax(dim=1).tolist()
+    names = [f"decoder.{heads.layer}.cross.weights.{head}" for head in heads.heads]
+    weights = torch.stack([rows[name] for name in names]).mean(dim=0)[:, :-1]
+    return weights[heads.shifted : len(weights) - 1 + heads.shifted].argmax(dim=1).tolist()
 
 
 def choose_aligning_heads(
     translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
-) -> tuple[AligningHeads, str, float]:
+) -> tuple[AlignmentHeads, str, float]:
     """Return (best aligning heads, most reordered text, the reordered share of its output).
 
     The best are those that the model's folder has for word alignments, else those that attend to
     most of the sources. The share is that of adjacent output pieces whose source pieces stand in
     the other order.
     """
-    heads = list(range(1, model.sizes.heads + 1))
-    choices = [heads, *([head] for head in heads)]
+    every = list_head_numbers(model.sizes)
     layers = range(1, model.sizes.decoder_depth + 1)
-    choices_of_heads = [AligningHeads(*one) for one in product(layers, choices, (1, 0))]
-    if chosen := translator.alignment_heads:
-        heads = [*chosen.heads]
-        choices_of_heads = [AligningHeads(chosen.layer, heads, int(chosen.shifted))]
+    choices = [
+        AlignmentHeads(layer, heads, shifted=shifted)
+        for layer, heads, shifted in product(layers, [every, *zip(every)], (True, False))
+    ]
+    if translator.alignment_heads:
+        choices = [translator.alignment_heads]
     texts = [*outputs]
     sources = translator.task.encode_sources(texts)
     traced = [
@@ -313,12 +303,12 @@ def choose_aligning_heads(
         for source, output in zip(sources, outputs.values(), strict=True)
     ]
 
-    def coverage(one: AligningHeads) -> float:
-        aligned = map(one.align, traced)
+    def coverage(one: AlignmentHeads) -> float:
+        aligned = [align_pieces(one, rows) for rows in traced]
         return sum(len(set(places)) / max(1, len(places)) for places in aligned)
 
-    best = max(choices_of_heads, key=coverage)
-    turns = [measure_reordering(best.align(rows)) for rows in traced]
+    best = max(choices, key=coverage)
+    turns = [measure_reordering(align_pieces(best, rows)) for rows in traced]
     most = max(range(len(texts)), key=lambda index: turns[index])
     return best, texts[most], turns[most]
 

@@ -50,7 +50,7 @@ function readingLines(film, weightsOf, shown) {
 
 /** Returns the weights of a written word on the words of the source: sums over pieces, means over heads. */
 function wordWeights(film, t) {
-  const { layer, heads, shift } = header.reading, rows = film.targetWords[t][1].map(i => Math.min(i + shift, film.output.length - 1));
+  const { layer, heads, shifted } = header.reading, rows = film.targetWords[t][1].map(i => Math.min(i + Number(shifted), film.output.length - 1));
   return film.sourceWords.map(([, columns]) => rows.reduce((sum, row) => sum + heads.reduce((some, head) => some + columns.reduce((all, j) => all + film.trace[`decoder.${layer}.cross.weights.${head}`][row][j], 0), 0) / heads.length, 0) / rows.length);
 }
 
