@@ -9,7 +9,7 @@ from tests.model.tiny import model_of, packed, sizes, states_of
 
 from transduce.equip import equip_for_inference, equip_for_long_searches
 from transduce.paper.model import Compatibility, StepwiseTransformer, build_transformer
-from transduce.paper.operations import PLAIN, compare
+from transduce.paper.operations import PLAIN, compatibility_scores
 from transduce.paper.search import beam_search
 from transduce.settings import Search, Training
 from transduce.settings.search import InferencePrecision
@@ -30,7 +30,7 @@ def test_a_query_and_a_key_of_a_head_are_compared_by_the_formula(kind):
     layer = Compatibility(sizes(compatibility=kind)).double()
     layer.initialise(torch.Generator().manual_seed(1))
     q, k = torch.randn(2, 4, 2, 3, dtype=torch.float64)
-    found = compare(layer(q).transpose(0, 1), k.transpose(0, 1))
+    found = compatibility_scores(layer(q).transpose(0, 1), k.transpose(0, 1))
     weights = [None, None] if layer.weight is None else layer.weight.detach().chunk(2)
     for head, i, j in [(0, 1, 2), (1, 3, 0)]:
         expected = FORMULAS[kind](q[i, head], k[j, head], weights[head])

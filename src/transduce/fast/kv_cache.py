@@ -384,16 +384,16 @@ class CachedLayer:
     memory_values: Float[Tensor, "S H s d_v"]
 
     def split_heads(
-        self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
+        self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
     ) -> Sequence[Float[Tensor, "S H W k"]]:
-        """Return one tensor for each width in `parts` (q, k, v), split by sentence and by head."""
-        sentences, width = self.step.sentences, parts[0]
-        if len(parts) == 1:  # this case and the next take fewer operators
+        """Return one tensor for each of `widths` (q, k, v), split by sentence and by head."""
+        sentences, width = self.step.sentences, widths[0]
+        if len(widths) == 1:  # this case and the next take fewer operators
             return (x.view(sentences, -1, heads, width // heads).transpose(1, 2),)
-        if all(part == width for part in parts):
-            equal = x.view(sentences, -1, len(parts), heads, width // heads)
+        if all(one == width for one in widths):
+            equal = x.view(sentences, -1, len(widths), heads, width // heads)
             return equal.permute(2, 0, 3, 1, 4).unbind()
-        by_token = (part.unflatten(1, (heads, -1)) for part in x.split(list(parts), dim=1))
+        by_token = (part.unflatten(1, (heads, -1)) for part in x.split(list(widths), dim=1))
         return [part.unflatten(0, (sentences, -1)).transpose(1, 2) for part in by_token]
 
     def append(self, k: Float[Tensor, "S H W K"], v: Float[Tensor, "S H W d_v"]) -> None:

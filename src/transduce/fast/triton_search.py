@@ -140,10 +140,10 @@ class TableLayer:
         self.values, self.heads = values, heads  # `values`: the width of a head's value
 
     def split_heads(
-        self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
+        self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
     ) -> list[Float[Tensor, "R H k"]]:
-        """Return the newest tokens' q, k and v (widths: `parts`), each split into heads."""
-        return split_heads(x, heads, parts)
+        """Return the newest tokens' q, k and v, which have these widths, split into heads."""
+        return split_heads(x, heads, widths)
 
     def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
         """Write the newest tokens' keys and values into the cache."""

@@ -50,8 +50,8 @@ class Transformer(nn.Module):
     """The paper's model: embeddings, encoder, decoder and output projection    (section 3)
 
     `build_mixing` builds what connects the positions of a sentence: self-attention, or another
-    layer that Table 1 compares with it. The `operations` passed to a method replace the model's own
-    for that call.
+    layer that Table 1 compares with it. Where a method takes `operations`, they replace the model's
+    own for that call.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class Transformer(nn.Module):
         super().__init__()
         build = build_mixing or build_self_attention
         self.sizes, self.operations = sizes, operations
+        # the paper ties all three matrices; "target" ties the output to the target's
         self.target = self.source = self.output = Embedding(target_symbols, sizes.d_model)
         if sizes.tie_embeddings != "all":
             self.source = Embedding(source_symbols, sizes.d_model)
@@ -84,7 +85,7 @@ class Transformer(nn.Module):
         self.decoder_final_norm = build_final_norm(sizes)
         self.output_bias = OutputBias(target_symbols) if sizes.output_bias else None
         self.output_projection: LinearOperator = Linear.from_weight(
-            self.output.weight, self.bias_of_logits
+            self.output.weight, self.logit_bias
         )
 
     def encode(self, source: Packed, operations: Operations | None = None) -> EncoderOutput:
@@ -120,7 +121,7 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, " T"]:
         """Return log p of the target that follows each of the decoder's states."""
         operation = self.operations.target_log_probs
-        return operation(states, self.output.weight, targets, self.bias_of_logits)
+        return operation(states, self.output.weight, targets, self.logit_bias)
 
     def embed(
         self,
@@ -145,12 +146,13 @@ class Transformer(nn.Module):
     ) -> tuple[Float[Tensor, "R d_model"], Cache]:
         """Append a token to each of R hypotheses; return the decoder's states and the new cache."""
         cache = cache.begin_step(self.decoder[0].self_attention.reach)
+        # as `embed`, without dropout
         x = self.target(ids) + self.target_positions(cache.next_positions, cache.longest + 1)
         x = (operations or self.operations).run_layers(self.decoder, x, cache.layer_caches())
         return self.decoder_final_norm(x), cache.advance()
 
     @property
-    def bias_of_logits(self) -> nn.Parameter | None:
+    def logit_bias(self) -> nn.Parameter | None:
         """The bias added to the logits; None in the paper's model."""
         return None if self.output_bias is None else self.output_bias.weight
 
@@ -252,7 +254,8 @@ class Residual(nn.Module):
     ) -> Float[Tensor, "R d_model"]:
         """Compute `forward` without dropout.
 
-        `add_sublayer(x, residual)` returns residual + Sublayer(x), as `Linear.forward_add` does.
+        `add_sublayer(x, residual)` returns residual + Sublayer(x), which can be one operation, as
+        in `Linear.forward_add`.
         """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 
@@ -311,8 +314,8 @@ class SelfAttention(nn.Module):
     def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:
         super().__init__()
         self.mask, self.heads, self.dropout = mask, sizes.heads, sizes.attention_dropout
-        self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v)]
-        self.query_key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
+        self.widths = [sizes.heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v)]
+        self.query_key_value = Linear(sizes.d_model, sum(self.widths), bias=sizes.attention_biases)
         self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
         self.compatibility = Compatibility(sizes)
         self.reach = mask.reach  # how many steps back a decoding step attends
@@ -325,7 +328,7 @@ class SelfAttention(nn.Module):
         self, x: Float[Tensor, "T d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
         """Compute Concat(head_1 .. head_h) W^O over a packed batch    (section 3.2.2)"""
-        q, k, v = split_heads(self.query_key_value(x), self.heads, self.parts)
+        q, k, v = split_heads(self.query_key_value(x), self.heads, self.widths)
         q = self.compatibility(q)
         return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
 
@@ -333,13 +336,13 @@ class SelfAttention(nn.Module):
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
         """Cache the newest tokens' keys and values; return residual + MultiHead(X, X, X)."""
-        q, k, v = cache.split_heads(self.query_key_value(x), self.heads, self.parts)
+        q, k, v = cache.split_heads(self.query_key_value(x), self.heads, self.widths)
         cache.append(k, v)
         return self.output.forward_add(cache.attend(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw W^Q, W^K and W^V as three matrices, and then W^O, by Glorot's rule."""
-        self.query_key_value.fill_glorot(generator, self.parts)
+        self.query_key_value.fill_glorot(generator, self.widths)
         self.output.fill_glorot(generator)
 
     @property
@@ -354,9 +357,9 @@ class CrossAttention(nn.Module):
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
         self.heads, self.dropout = sizes.heads, sizes.attention_dropout
-        self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_v)]
+        self.widths = [sizes.heads * width for width in (sizes.d_k, sizes.d_v)]
         self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=sizes.attention_biases)
-        self.key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
+        self.key_value = Linear(sizes.d_model, sum(self.widths), bias=sizes.attention_biases)
         self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
         self.compatibility = Compatibility(sizes)
 
@@ -364,7 +367,7 @@ class CrossAttention(nn.Module):
         self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
         """Attend from each target token x to the encoder's outputs z for its source sentence."""
-        (q,) = split_heads(self.query(x), self.heads, self.parts[:1])
+        (q,) = split_heads(self.query(x), self.heads, self.widths[:1])
         k, v = self.project_keys_values(z)
         q = self.compatibility(q)
         return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
@@ -373,19 +376,19 @@ class CrossAttention(nn.Module):
         self, z: Float[Tensor, "S d_model"]
     ) -> tuple[Float[Tensor, "S H K"], Float[Tensor, "S H d_v"]]:
         """Project every source token to keys and values, each split into H heads."""
-        k, v = split_heads(self.key_value(z), self.heads, self.parts)
+        k, v = split_heads(self.key_value(z), self.heads, self.widths)
         return k, v
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
         """Return residual + attention from each of R hypotheses to its own source    (3.2.3)"""
-        (q,) = cache.split_heads(self.query(x), self.heads, self.parts[:1])
+        (q,) = cache.split_heads(self.query(x), self.heads, self.widths[:1])
         return self.output.forward_add(cache.attend_to_source(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
         self.query.fill_glorot(generator)
-        self.key_value.fill_glorot(generator, self.parts)
+        self.key_value.fill_glorot(generator, self.widths)
         self.output.fill_glorot(generator)
 
     @property
@@ -395,8 +398,9 @@ class CrossAttention(nn.Module):
 
 @final
 class Compatibility(nn.Module):
-    """Changes queries so that `compare` (operations.py) computes another function    (3.2.1, 6.2)
+    """Changes queries, so that `compatibility_scores` compares them as asked    (3.2.1, 6.2)
 
+    "scaled-dot", the paper's q · k / √d_k, leaves them as they are.
     "dot" is q · k; q is multiplied by √d_k, which undoes the division.
     "bilinear" is q W · k / √d_k; q is multiplied by the head's matrix W.
     "additive" is w · tanh(q + k); the head's vector w is appended to q.
@@ -409,7 +413,7 @@ class Compatibility(nn.Module):
         self.weight = nn.Parameter(torch.empty(sizes.heads * rows, sizes.d_k)) if rows else None
 
     def forward(self, q: Float[Tensor, "*T H K"]) -> Float[Tensor, "*T H Q"]:
-        """Convert queries for `compare`; the paper's model leaves them as they are."""
+        """Convert queries for `compatibility_scores` (operations.py)."""
         if self.weight is None:
             return q * math.sqrt(q.shape[-1]) if self.kind == "dot" else q
         w = self.weight.to(q.dtype).unflatten(0, (self.heads, -1))  # [H K K] or [H 1 K]
@@ -484,7 +488,7 @@ class FeedForward(nn.Module):
 
 @runtime_checkable
 class LinearOperator(Protocol):
-    """A `Linear` or its faster replacement, which computes x Wᵀ + b."""
+    """A `Linear`, or what `transduce.fast` puts in its place, which computes x Wᵀ + b."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
     def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
@@ -523,9 +527,9 @@ class Linear(nn.Module):
             return torch.addmm(residual, x, self.weight.t())
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
-    def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
+    def fill_glorot(self, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
         """Draw the weight by Glorot's rule, as the function `fill_glorot`; set the bias to 0."""
-        fill_glorot(self.weight, generator, parts)
+        fill_glorot(self.weight, generator, rows)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
@@ -663,7 +667,7 @@ def build_transformer(
 
 
 @runtime_checkable
-class Initialised(Protocol):
+class DrawsWeights(Protocol):
     """A layer that draws all its initial weights from a random generator, in place."""
 
     def initialise(self, generator: torch.Generator) -> None: ...
@@ -686,7 +690,7 @@ def initialise(model: nn.Module, generator: torch.Generator) -> None:
     for weight in model.parameters():
         weight.fill_(math.nan)
     for module in model.modules():
-        if isinstance(module, Initialised):
+        if isinstance(module, DrawsWeights):
             module.initialise(generator)
     unset = [name for name, weight in model.named_parameters() if weight.isnan().any()]
     assert not unset, f"no layer's `initialise` sets {', '.join(unset)}"
@@ -701,12 +705,12 @@ def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
             sub_layer.last_matrix.div_(math.sqrt(len(sub_layers)))
 
 
-def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
+def fill_glorot(weight: Tensor, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
     """Draw a weight in place from U(±√(6 / (fan-in + fan-out))), which is Glorot's rule.
 
-    `parts` are the row counts of stacked matrices, each with its own fan-out.
+    `rows` are the numbers of rows of stacked matrices, each with its own fan-out.
     """
-    for matrix in weight.split(list(parts) or [weight.shape[0]]):
+    for matrix in weight.split(list(rows) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))
         nn.init.uniform_(matrix, -bound, bound, generator=generator)
 

@@ -21,8 +21,9 @@ from transduce.packed import Batch
 # B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
 # Q: width of a query: K, or 2 K in additive attention
 # packed: the tokens of all sentences end to end, T_P and S_P in all
+# loss: T target tokens of a whole batch, and P with the padding after them
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
-# in shapes, #x is x or 1, and {x} is the value of the variable x
+# in shapes, #x is x or 1, which broadcasts, and {x} is the value of the argument x
 
 
 # --- Attention (section 3.2.1) and who may attend to whom (3.2.3, 4) ------------------------------
@@ -30,10 +31,15 @@ from transduce.packed import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
-    """Which keys a query may attend to: all, none after it, or only near ones    (3.2.3 and 4)"""
+    """Which keys a query may attend to: all, or none after it, or only near ones    (3.2.3 and 4)
+
+    A mask that is causal and has a neighbourhood hides both later and distant keys.
+    """
 
     causal: bool = False  # whether a position may attend only to itself and earlier positions
-    neighbourhood: int = 0  # an odd r limits |i - j| to (r - 1) / 2 for positions i and j; 0: none
+    neighbourhood: int = (
+        0  # an odd r limits |i - j| to (r - 1) / 2 for positions i and j; 0: no limit
+    )
 
     def compute_allowed(
         self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]
@@ -56,10 +62,13 @@ class AttentionMask:
 FULL_ATTENTION = AttentionMask()
 
 
-def compare(q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k, or additive attention, w · tanh(q + k)
+def compatibility_scores(
+    q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]
+) -> Float[Tensor, "*B T S"]:
+    """Q Kᵀ / √d_k, or w · tanh(q + k), which is additive attention
 
-    In additive attention queries have width 2 K, since `Compatibility` has appended w to each q.
+    Queries of width 2 K ask for additive attention: `Compatibility` (model.py) has appended w to
+    each q.
     """
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
@@ -71,7 +80,7 @@ def attention_weights(
     q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"], allowed: Bool[Tensor, "*#B T S"]
 ) -> Float[Tensor, "*B T S"]:
     """softmax(Q Kᵀ / √d_k), with 0 for pairs that are not allowed    (section 3.2.1)"""
-    return compare(q, k).masked_fill(~allowed, -math.inf).softmax(dim=-1)
+    return compatibility_scores(q, k).masked_fill(~allowed, -math.inf).softmax(dim=-1)
 
 
 def attention(
@@ -90,7 +99,8 @@ def build_padded_attention(
 ) -> "BatchAttention":
     """Return a function for attention over packed sentences of these lengths, under a mask.
 
-    It pads the sentences to one length, attends, and packs the results.
+    It pads the sentences to one length, attends, and packs the results. Only here, and for decoding
+    steps in `PlainCache.layer_caches`, does attention know positions.
     """
 
     def attend(
@@ -99,8 +109,8 @@ def build_padded_attention(
         v: Float[Tensor, "S_P H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T_P H d_v"]:
-        is_query = is_token(torch.tensor(query_lengths, device=q.device), max(query_lengths))
-        is_key = is_token(torch.tensor(key_lengths, device=q.device), max(key_lengths))
+        is_query = token_mask(torch.tensor(query_lengths, device=q.device), max(query_lengths))
+        is_key = token_mask(torch.tensor(key_lengths, device=q.device), max(key_lengths))
         queries = torch.arange(is_query.shape[1], device=q.device)
         keys = torch.arange(is_key.shape[1], device=q.device)
         allowed = mask.compute_allowed(queries, keys) & is_key[:, None]  # [B T S]
@@ -120,18 +130,18 @@ def build_padded_attention(
 
 
 def split_heads(
-    x: Float[Tensor, "T parts"], heads: int, widths: Sequence[int]
+    x: Float[Tensor, "T widths"], heads: int, widths: Sequence[int]
 ) -> list[Float[Tensor, "T H k"]]:
     """Split each token's projections into parts of these widths, and each part into H heads.
 
     A part is the projected queries, keys or values of all heads. Its head i is Q W_i^Q, K W_i^K or
     V W_i^V.
     """
-    parts = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)
+    parts = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)  # an operator less
     return [part.unflatten(1, (heads, -1)) for part in parts]
 
 
-def is_token(lengths: Int[Tensor, " B"], longest: int) -> Bool[Tensor, "B {longest}"]:
+def token_mask(lengths: Int[Tensor, " B"], longest: int) -> Bool[Tensor, "B {longest}"]:
     """Return True for tokens and False for the padding of sentences with these lengths."""
     return torch.arange(longest, device=lengths.device) < lengths[:, None]
 
@@ -150,16 +160,16 @@ def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that "szegedy" or "t2t" label smoothing spreads over all symbols.
+    """Return the probability that label smoothing spreads evenly over all V symbols    (5.4)
 
-    Szegedy et al. spread ε. The authors' code, tensor2tensor, spreads ε over the V - 1 wrong
-    symbols, which is the same as spreading ε V / (V - 1) over all V symbols.
+    In the form "szegedy", the default, it is ε. In the form "t2t", that of the authors'
+    tensor2tensor, the V - 1 wrong symbols share ε, which is the same as ε V / (V - 1) over all V.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
 
 def smoothed_loss(
-    states: Float[Tensor, "T_P d_model"],
+    states: Float[Tensor, "P d_model"],
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
     mass: float,
@@ -168,7 +178,7 @@ def smoothed_loss(
     """Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), m = `mass`    (section 5.4)
 
     Return this sum over T targets, and the sum of -log p(target) without a gradient. States after
-    the first T are of padding that `pad_batch` appended, and are left out.
+    the first T are left out: they are of padding, which `Operations.pad_batch` may append.
     """
     log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
     right, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
@@ -229,9 +239,10 @@ def keep_batch(batch: Batch) -> Batch:
 @final
 @dataclass(frozen=True)
 class PlainCache:
-    """All layers' keys and values of every hypothesis so far, and of its source, once per row.
+    """The keys and values of all layers, for each hypothesis: of its tokens and of its source.
 
-    Searches are faster with the cache of `transduce.fast.kv_cache`, which stores each source once.
+    Searches are faster with the cache of `transduce.fast.kv_cache`, which stores each source once,
+    and not once for each of its hypotheses.
     """
 
     past: tuple[Float[Tensor, "N R T H K"], Float[Tensor, "N R T H d_v"]]  # keys and values
@@ -269,11 +280,11 @@ class PlainCache:
         return replace(self, past=(k, v), reach=reach)
 
     def layer_caches(self) -> "list[PlainLayerCache]":
-        """Return each layer's part of this cache; appending to a part changes the cache."""
+        """Return each layer's part of this cache, a view: `append` writes into the cache."""
         positions = torch.arange(self.past[0].shape[2], device=self.next_positions.device)
         back = self.next_positions[:, None] - positions  # [R T]
         allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
-        in_source = is_token(self.source_lengths, self.source[0].shape[2])
+        in_source = token_mask(self.source_lengths, self.source[0].shape[2])
         return [
             PlainLayerCache(*layer, self.next_positions, allowed, in_source)
             for layer in zip(*self.past, *self.source, strict=True)
@@ -322,10 +333,13 @@ class PlainLayerCache:
     allowed_in_source: Bool[Tensor, "R S"]
 
     def split_heads(
-        self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
+        self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
     ) -> list[Float[Tensor, "R H k"]]:
-        """Split the newest tokens' projections into heads, as `append` and `attend` take them."""
-        return split_heads(x, heads, parts)
+        """Split the newest tokens' projections into heads, as `append` and `attend` take them.
+
+        Another cache may return another layout.
+        """
+        return split_heads(x, heads, widths)
 
     def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
         """Write the newest tokens' keys and values into the cache."""
@@ -356,7 +370,7 @@ def attend_to_rows(
 def run_layers(
     decoder: "Iterable[StepLayer]", x: Float[Tensor, "R d_model"], caches: "Iterable[LayerCache]"
 ) -> Float[Tensor, "R d_model"]:
-    """Return the last layer's states of the newest tokens; cache all layers' keys and values."""
+    """Do one decoding step of all layers; return the last layer's states of the newest tokens."""
     for layer, cache in zip(decoder, caches, strict=True):
         x = layer.decode_step(x, cache)
     return x
@@ -383,7 +397,7 @@ class LayerCache(Protocol):
     """One layer's part of a cache in one decoding step; see `PlainLayerCache`."""
 
     def split_heads(
-        self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
+        self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
     ) -> Sequence[Tensor]: ...
     def append(self, k: Tensor, v: Tensor) -> None: ...
     def attend(self, q: Tensor) -> Float[Tensor, "R Hd_v"]: ...
@@ -438,11 +452,11 @@ class Operations:
     start_cache: StartCache = PlainCache.start
     run_layers: RunLayers = run_layers
     smoothed_loss: SmoothedLoss = smoothed_loss
-    log_softmax: Callable[[Tensor], Tensor] = log_softmax  # may overwrite the logits
+    log_softmax: Callable[[Tensor], Tensor] = log_softmax  # may overwrite its argument
     target_log_probs: TargetLogProbs = target_log_probs
     highest_sums: HighestSums = highest_sums
     is_any: IsAny = is_any
-    pad_batch: Callable[[Batch], Batch] = keep_batch
+    pad_batch: Callable[[Batch], Batch] = keep_batch  # may append tokens of padding
 
 
 PLAIN = Operations()

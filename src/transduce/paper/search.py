@@ -42,9 +42,9 @@ class StepwiseModel(Protocol[State]):
     """A model or an ensemble that returns the log-probabilities of the next symbol, step by step.
 
     A model may rely on this: the first `step` has one row per source, and `reorder` then gives
-    each source W rows. From then on each sentence has W adjacent rows, and sentences keep their
-    order until one of them ends. A state is not used again after another was made from it.
-    `concatenate` is only called with states of W rows per sentence.
+    each source W rows. From then on each sentence has W adjacent rows. Sentences keep their order,
+    except that the last ones take the places of those that leave. A state is not used again after
+    another was made from it. `concatenate` is only called with states of W rows per sentence.
     """
 
     @property
@@ -92,7 +92,9 @@ class LengthTerms(NamedTuple):
     reward: float = 0.0
 
 
-LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search.penalty
+# The key is `search.penalty`, one of settings/search.py's `PENALTIES`. n counts the symbols of an
+# output, END included.
+LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {
     "gnmt": lambda n, search: LengthTerms(divisor=((5 + n) / 6) ** search.alpha),
     "average": lambda n, _: LengthTerms(divisor=float(n)),
     "none": lambda _n, _: LengthTerms(),
@@ -158,7 +160,7 @@ class LengthScore:
 def score_log_probs(
     log_probs: Sequence[float], lengths: Sequence[int], search: Search
 ) -> list[float]:
-    """Compute the scores of outputs from their log P and lengths (with END), in float64."""
+    """Compute the scores of given outputs from their log P and lengths (with END), in float64."""
     length_score = LengthScore.tabulate(search, max(lengths, default=0), dtype=torch.float64)
     values = torch.tensor(log_probs, dtype=torch.float64)
     return length_score.score(values, torch.tensor(lengths, dtype=torch.long)).tolist()
@@ -170,7 +172,7 @@ def score_log_probs(
 class BeamState(NamedTuple):
     """The live and finished hypotheses of S sentences; every tensor has one row per sentence.
 
-    Tokens that are not written yet are END; dead hypotheses have log-probability -inf.
+    Tokens that are not written yet are END. A row without a hypothesis, a dead one, has log P -inf.
     """
 
     sentences: Int[Tensor, " S"]  # index of each sentence in the input, from 0
@@ -189,7 +191,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " S"]  # True for sentences that take no further step
+    is_leaving: Bool[Tensor, " S"]  # True for sentences that leave: done, and not kept waiting
 
 
 @final
@@ -198,7 +200,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # live hypotheses of a sentence before the first symbol
+    initially_live: int  # live before the first symbol: 1 in a beam, where all would stay equal
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -234,7 +236,8 @@ def beam_strategy(
 ) -> DecodingStrategy:
     """Return a beam search for `nbest` outputs a source, at least 1 and at most the beam's width.
 
-    With `end_candidates` only so many of the best continuations may end, as in CTranslate2.
+    With `end_candidates` only an END among so many of the best continuations finishes a hypothesis,
+    as in CTranslate2; others are dropped.
     """
     if not 1 <= nbest <= search.beam:
         raise InputError(
@@ -275,23 +278,23 @@ def expand_beams(
     With a beam of 1 the model's rows need no reordering.
     """
     candidates = find_best_continuations(beams, log_probs, operations)
-    sentences = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
+    slots = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
     may_finish = candidates
     if end_candidates is not None:
         ranks = torch.arange(candidates.ends.shape[1], device=log_probs.device)
         may_finish = candidates._replace(ends=candidates.ends & (ranks < end_candidates))
     if operations.is_any(may_finish.ends):
-        beams = update_finished(beams, may_finish, sentences, length_score)
-    beams, parents = update_live(beams, candidates, sentences, operations)
+        beams = update_finished(beams, may_finish, slots, length_score)
+    beams, parents = update_live(beams, candidates, slots, operations)
     width = parents.shape[1]
-    parent_rows = (sentences * width + parents).flatten() if width > 1 else None
+    parent_rows = (slots * width + parents).flatten() if width > 1 else None
     return StepResult(beams, parent_rows, find_done(beams, length_score))
 
 
 def find_best_continuations(
     beams: BeamState, log_probs: Float[Tensor, "R V"], operations: Operations
 ) -> Candidates:
-    """Return the 2 W best continuations of each sentence's W hypotheses; only 1 if W is 1.
+    """Return the 2 W best continuations of each sentence's W hypotheses; 1 if W is 1 (greedy).
 
     At the length limit the only continuation of a hypothesis is END.
     """
@@ -312,7 +315,8 @@ def append_end(
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
     """Append END to each sentence's W hypotheses; return C = `count` log P a sentence, and columns.
 
-    All sentences have the same columns, those of `highest_sums`. After the first W, log P is -inf.
+    Columns are counted as in `highest_sums`, the same for all sentences. After the first W of them
+    log P is -inf. To mask `log_probs` instead would take a GPU a pass over R V numbers each step.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -323,7 +327,7 @@ def append_end(
 def update_finished(
     beams: BeamState,
     candidates: Candidates,
-    sentences: Int[Tensor, "S 1"],
+    slots: Int[Tensor, "S 1"],
     length_score: LengthScore,
 ) -> BeamState:
     """Add each sentence's candidates that end in END to its finished hypotheses; keep the best.
@@ -343,12 +347,12 @@ def update_finished(
     return beams._replace(
         finished_scores=scores,
         finished_log_probs=log_probs.gather(1, kept),
-        finished_tokens=tokens[sentences, origins],
+        finished_tokens=tokens[slots, origins],
     )
 
 
 def update_live(
-    beams: BeamState, candidates: Candidates, sentences: Int[Tensor, "S 1"], operations: Operations
+    beams: BeamState, candidates: Candidates, slots: Int[Tensor, "S 1"], operations: Operations
 ) -> tuple[BeamState, Int[Tensor, "S W"]]:
     """Keep the W best candidates without END; return the new beams and the parents' indices.
 
@@ -362,7 +366,7 @@ def update_live(
         log_probs, parents, ids = (one.gather(1, order) for one in (log_probs, parents, ids))
     log_probs, parents, ids = log_probs[:, :width], parents[:, :width], ids[:, :width]
     position = beams.lengths[:, None, None].expand(*ids.shape, 1)
-    tokens = beams.tokens[sentences, parents].scatter_(2, position, ids[:, :, None])
+    tokens = beams.tokens[slots, parents].scatter_(2, position, ids[:, :, None])
     beams = beams._replace(lengths=lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens)
     return beams, parents
 
@@ -370,8 +374,9 @@ def update_live(
 def find_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
     """Return True for each sentence whose finished hypotheses can no longer change.
 
-    That is so at the length limit, or if no live hypothesis can beat the worst finished one. The
-    bound holds for all lengths up to the limit, so no better hypothesis is lost.
+    That is so at the length limit, or if no live hypothesis can beat the worst of the N finished
+    ones. The bound holds for all lengths up to the limit, so no better hypothesis is lost. The rule
+    of other programs, `search.stop = "early"`, is in search/bounds.py.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]
@@ -400,8 +405,8 @@ def run_continuous_batching(
 ) -> Iterator[Result]:
     """Decode the longest sources first; yield (source index, hypotheses) when a source is done.
 
-    If `indices` are given, only those sources are decoded. Waiting sources enter the
-    batch when half of its `search.batch_size` places are free.
+    If `indices` are given, only those sources are decoded. Waiting sources enter the batch when
+    half of its `search.batch_size` places are free.
     """
     wanted = range(len(sources)) if indices is None else indices
     waiting = deque(sorted(wanted, key=lambda index: len(sources[index]), reverse=True))
@@ -462,7 +467,7 @@ def take_first_step(
     log_probs, state = model.step(batch.model_state, batch.beams.last_ids[:, 0])
     result = strategy.expand(batch.beams, log_probs.repeat_interleave(strategy.width, dim=0))
     rows = torch.arange(len(log_probs), device=log_probs.device)
-    spread = rows.repeat_interleave(strategy.width)
+    spread = rows.repeat_interleave(strategy.width)  # all extend their sentence's only row
     return retire_done(model, state, result._replace(parent_rows=spread))
 
 
@@ -519,7 +524,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    count = done.count(False)  # as many done sentences lie before it as unfinished ones behind
+    count = done.count(False)  # as many are done before this index as are unfinished from it on
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from transduce.inference.load import load
 from transduce.inference.pairs import TOKENS, encode_pairs, number_pairs, target_log_probs
 from transduce.paper.model import Compatibility
-from transduce.paper.operations import FULL_ATTENTION, build_padded_attention, compare
+from transduce.paper.operations import FULL_ATTENTION, build_padded_attention, compatibility_scores
 from transduce.phrasebook import pairs
 from transduce.recipes.scale import Scale
 from transduce.reproduce.layer_costs.layers import EXACT, KINDS, LayerKind, build_layer, build_sizes
@@ -76,7 +76,7 @@ def measure_products(seed: int, _runs: Runs) -> dict[str, float]:
     for d_k in WIDTHS:
         q, k = torch.randn(2, PAIRS, d_k, generator=generator)
         found[f"variance {d_k}"] = float((q * k).sum(dim=1).var())
-        scores = compare(q[: 8 * KEYS], k[:KEYS])
+        scores = compatibility_scores(q[: 8 * KEYS], k[:KEYS])
         found[f"scaled {d_k}"] = measure_jacobian(scores)
         found[f"unscaled {d_k}"] = measure_jacobian(scores * d_k**0.5)
     return found
