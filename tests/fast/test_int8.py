@@ -138,17 +138,17 @@ AMX = Processor("GenuineIntel", frozenset({"avx512f", "avx512_vnni", "amx_tile",
 
 
 @pytest.mark.parametrize(
-    ("processor", "wide", "tall", "large"),
-    [(VNNI, MANY_ROWS, NEVER, NEVER), (AMX, MANY_ROWS, MANY_ROWS, FEW_ROWS)],
+    ("processor", "small", "wide", "tall"),
+    [(VNNI, NEVER, MANY_ROWS, NEVER), (AMX, MANY_ROWS, FEW_ROWS, FEW_ROWS)],
 )
 def test_the_rows_from_which_the_other_kernel_multiplies_follow_from_the_processor(
-    monkeypatch, processor, wide, tall, large
+    monkeypatch, processor, small, wide, tall
 ):
     monkeypatch.setattr(int8, "has_equal_onednn_kernel", lambda: True)
-    found = [count_rows_for_onednn(*s, processor) for s in ((768, 256), (256, 768), (512, 2048))]
-    assert found == [wide, tall, large]
+    found = [count_rows_for_onednn(*s, processor) for s in ((768, 256), (2048, 512), (512, 2048))]
+    assert found == [small, wide, tall]
     monkeypatch.setattr(int8, "has_equal_onednn_kernel", lambda: False)
-    assert count_rows_for_onednn(768, 256, processor) == NEVER, "its bits would be others"
+    assert count_rows_for_onednn(2048, 512, processor) == NEVER, "its bits would be others"
 
 
 def noting(matrix, used):
@@ -167,7 +167,7 @@ def test_a_matrix_is_multiplied_by_the_kernel_for_its_number_of_rows(monkeypatch
     if not has_equal_onednn_kernel():
         pytest.skip("without VNNI only one kernel is used")
     monkeypatch.setattr(int8, "read_processor", lambda: VNNI)
-    wide, tall = Int8Linear(linear_of(64, 200)), Int8Linear(linear_of(200, 64))
+    wide, tall = Int8Linear(linear_of(64, 4200)), Int8Linear(linear_of(4200, 64))
     assert tall.for_many_rows is tall.for_few_rows, "and its matrix is stored once"
     for rows, kernel in ((1, FbgemmMatrix), (63, FbgemmMatrix), (64, OneDnnMatrix)):
         used: list[type] = []

@@ -31,10 +31,10 @@ MIDPOINT_COLUMNS = 16  # columns of the matrix that compares how two kernels rou
 SMALLEST = 1e-30  # the least divisor, for rows of zeros
 
 # oneDNN's kernel is faster from MANY_ROWS rows on for a matrix with at least WIDE times as many
-# outputs as inputs. With AMX it is faster from MANY_ROWS rows on for any matrix, and from FEW_ROWS
-# rows on for one of at least LARGE weights.
+# outputs as inputs and more than SMALL weights. With AMX it is faster from MANY_ROWS rows on for
+# any matrix, and from FEW_ROWS rows on for one of at least LARGE weights.
 FEW_ROWS, NEVER = 16, sys.maxsize
-WIDE, LARGE = 3, 2**19
+WIDE, SMALL, LARGE = 3, 2**18, 2**19
 
 
 def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> int:
@@ -43,7 +43,7 @@ def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> in
         return NEVER
     if "amx_int8" in processor.features:
         return FEW_ROWS if outputs * inputs >= LARGE else MANY_ROWS
-    return MANY_ROWS if outputs >= WIDE * inputs else NEVER
+    return MANY_ROWS if outputs >= WIDE * inputs and outputs * inputs > SMALL else NEVER
 
 
 @final
