@@ -1,6 +1,7 @@
 """transduce distil: from another program's outputs to a student, and what is refused."""
 
 import json
+import re
 import shutil
 import signal
 
@@ -29,6 +30,12 @@ def test_outputs_of_another_program_train_a_student(call, corpus):
     page = (folder / "report" / "report.html").read_text()
     assert "<td>sentences a second</td>" in page
     assert "<h2>Teacher and student</h2>" in page
+    block = re.search('<script type="application/json" id="curves">(.*?)</', page)
+    assert block is not None
+    (drawn,) = (run["validations"] for run in json.loads(block[1])["runs"])
+    events = map(json.loads, (folder / "run/log.jsonl").read_text().splitlines())
+    looks = [(one["step"], one["nats"]) for one in events if one["event"] == "validation"]
+    assert [(step, nats) for step, nats, *_ in drawn] == looks != []
     scores = json.loads((folder / "report" / "scores.json").read_text())
     assert scores.keys() == {"student"}
     translated = call("evaluate", folder / "model", corpus / "d.en", corpus / "d.de", "--json")

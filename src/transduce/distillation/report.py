@@ -12,8 +12,9 @@ from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.scores.scoring import compute_score
 from transduce.settings.counts import count_parameters
-from transduce.view.curves.read_log import read_run_log
-from transduce.view.tables.page import Cells, build_tables_page
+from transduce.view.curves.page import Report, build_curves_page
+from transduce.view.curves.read_log import RunLog, read_run_log
+from transduce.view.tables.page import Part, write_list, write_parts
 
 REPORT_KIND = "distil-report"
 PAGE, SCORES = "report.html", "scores.json"
@@ -43,7 +44,7 @@ def write_report(
     def write(writer: FolderWriter) -> None:
         measured = {name: measure_model(one, dev) for name, one in named.items()}
         writer.write(SCORES, to_json(measured))
-        writer.write(PAGE, build_report_page(folder, stages["text"], rules, measured).encode())
+        writer.write(PAGE, build_report_page(folder, stages["text"], rules, measured))
 
     about = {
         "pairs": stages["pairs"].hash,
@@ -81,30 +82,32 @@ def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dic
 
 def build_report_page(
     folder: Path, text: VerifiedFolder, rules: RuleReport, measured: Mapping[str, Mapping[str, Any]]
-) -> str:
-    """Return an HTML page: counts of lines, broken rules, the training, and both models."""
+) -> bytes:
+    """Return an HTML page: counts of lines, both models, curves of the training, broken rules."""
     counts = parse_json(text.read("report.json"))
     conditions = [
         f"{counts['read']:,} source lines read, {counts['kept']:,} different ones translated",
         f"{rules.read:,} pairs, of which {rules.kept:,} broke no rule",
         *describe_measurement(measured),
-        f"curves of the student's training: transduce curves {folder / 'run'}",
     ]
+    models: Part = ("Teacher and student", "", [*compare_models(measured)])
     rows = [
         (name, RULES[name], f"{rules.broken[name]:,}", f"{rules.alone[name]:,}")
         for name in RULES
         if name in rules.broken
     ]
-    parts: list[tuple[str, str, Cells]] = [
-        ("Teacher and student", "", [*compare_models(measured)]),
+    log = read_run_log(folder / "run")
+    parts: list[Part] = [
+        ("Validations of the student", "", [*list_validations(log)]),
         ("Rules", "", [("rule", "a pair is dropped if", "broken by", "by it alone"), *rows]),
-        ("The student's training", "", [*list_validations(folder / "run")]),
     ]
     parts += [
         (f"Dropped: {name}", RULES[name], [("source", "target"), *map(tuple, examples)])
         for name, examples in rules.examples.items()
     ]
-    return build_tables_page("Distillation", conditions, parts)
+    before = [*write_list(conditions), *write_parts([models]), "<h2>The student's training</h2>"]
+    report = Report("Distillation", "\n".join(before), "\n".join(write_parts(parts)))
+    return build_curves_page({"student": (folder / "run", log)}, report=report)
 
 
 def describe_measurement(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -138,10 +141,10 @@ def compare_models(measured: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[
         yield (name, *(quantities[name](one) for one in measured.values()))
 
 
-def list_validations(run: Path) -> Iterator[tuple[str, ...]]:
+def list_validations(log: RunLog) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a table: a header, then each validation of a run."""
     yield ("update", "nats a piece", "score")
-    for one in read_run_log(run).validations:
+    for one in log.validations:
         nats = "" if one.nats is None else f"{one.nats:.3f}"
         score = "" if one.score is None else f"{one.score_name} {one.score:.2f}"
         yield (f"{one.step:,}", nats, score)

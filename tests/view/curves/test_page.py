@@ -20,6 +20,7 @@ from tests.view.curves.logs import loss, read_updates, update, write_log
 
 import transduce
 from transduce.view.curves import page as cells
+from transduce.view.curves.read_log import read_run_log
 
 pytestmark = pytest.mark.browser
 
@@ -134,6 +135,19 @@ def test_the_figures_are_those_of_the_log(opened, runs):
         if row["kind"] == "validation"
     ]
     assert looks == [("200", "20", "BLEU"), ("300", "30", "BLEU")]
+
+
+def test_a_report_has_its_tables_around_curves_in_english(opened, runs, tmp_path):
+    report = cells.Report("Rows & sums", "<h2>Before</h2>", "<h2>After</h2>")
+    logs = {"student": (runs[0], read_run_log(runs[0]))}
+    file = tmp_path / "report.html"
+    file.write_bytes(cells.build_curves_page(logs, report=report))
+    browser = opened("at=77", file=file)
+    order = "main > h2, #panels, h1"
+    texts = browser.run(f"return [...document.querySelectorAll('{order}')].map(e => e.textContent)")
+    assert [texts[0], texts[1], texts[-1]] == ["Rows & sums", "Before", "After"]
+    assert browser.run("return [document.title, document.documentElement.lang]") == [texts[0], "en"]
+    assert float(values(browser)[0][4]) == pytest.approx(loss(77), rel=1e-3)
 
 
 def test_the_table_says_how_each_run_ended(opened):

@@ -6,7 +6,8 @@ async function main() {
   buildPanels(app);
   buildRuns(app);
   listenToControls(app);
-  byId("heading").textContent = document.title = gettext("Training curves: {0}", document.title.slice("Training curves: ".length));
+  document.title = document.title.replace(/^Training curves: (.*)$/, (_, runs) => gettext("Training curves: {0}", runs));
+  byId("heading").textContent = document.title;
   app.drawNow();
   performance.mark("drawn");
   new ResizeObserver(() => app.draw()).observe(byId("panels"));

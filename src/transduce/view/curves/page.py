@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import astuple, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
@@ -40,6 +40,14 @@ MAX_SINGLE = 200_000  # up to this many updates of a run, each update is a cell
 LAST_SINGLE = 10_000  # in a longer run, each of this many last updates is a cell
 MAX_FINITE = 3e38  # larger numbers would be infinite as float32
 Column = Float64[np.ndarray, " N"]  # a number for each cell, or for each block
+
+
+class Report(NamedTuple):
+    """A report with curves: its title, and its tables as HTML before and after the curves."""
+
+    title: str
+    before: str
+    after: str
 
 
 def count_blocks(update_count: int, *, full: bool) -> int:
@@ -168,9 +176,16 @@ def read_recipe(folder: Path) -> Recipe | None:
 
 
 def build_curves_page(
-    logs: Mapping[str, tuple[Path, RunLog]], *, full: bool = False, events: str = ""
+    logs: Mapping[str, tuple[Path, RunLog]],
+    *,
+    full: bool = False,
+    events: str = "",
+    report: Report | None = None,
 ) -> bytes:
-    """Return the HTML page of runs, `full` as in `curves`; new lines come from the URL `events`."""
+    """Return the HTML page of runs, `full` as in `curves`; new lines come from the URL `events`.
+
+    With a `report` the page is that report, in English, and the curves are a part of it.
+    """
     encoded = [encode_run(name, folder, log, full=full) for name, (folder, log) in logs.items()]
     header = {"format": 1, "runs": [about for about, _ in encoded], "events": events}
     blocks = [
@@ -178,6 +193,13 @@ def build_curves_page(
         for i, (_, columns) in enumerate(encoded)
     ]
     parts = replace(PARTS, connect="'self'" if events else "'none'")
-    title = f"Training curves: {', '.join(logs)}"
-    data = [texts_block(read_texts("curves")), json_block("curves", header), *blocks]
-    return build_page(title, parts, data).encode()
+    title, language = f"Training curves: {', '.join(logs)}", ""
+    if report is not None:
+        parts = replace(parts, styles=(*parts.styles, "tables/tables.css"))
+        title, language = report.title, "en"
+    data = [texts_block(read_texts("curves"), language), json_block("curves", header), *blocks]
+    page = build_page(title, parts, data, language)
+    if report is not None:
+        page = page.replace("<main>", f"<main>\n{report.before}", 1)
+        page = page.replace("</main>", f"{report.after}\n</main>", 1)
+    return page.encode()

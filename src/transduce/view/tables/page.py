@@ -18,6 +18,7 @@ CODE = re.compile("`([^`]*)`")
 WIDTH, HEIGHT = 60, 14  # pixels of a bar's cell
 
 Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
+Part = tuple[str, str, Cells]  # heading, remark and table
 
 
 class Comparison(NamedTuple):
@@ -27,23 +28,28 @@ class Comparison(NamedTuple):
     paper: int
 
 
-def build_tables_page(
-    title: str, conditions: Sequence[str], parts: Sequence[tuple[str, str, Cells]]
-) -> str:
+def build_tables_page(title: str, conditions: Sequence[str], parts: Sequence[Part]) -> str:
     """Return an HTML page of tables, each with a heading and a remark; the page requests nothing.
 
     A column "PPL printed" has the paper's figures for "PPL", and "paper" those for "ours".
     """
-    body = [f"<h1>{html.escape(title)}</h1>", "<ul>"]
-    body += [f"<li>{write_text(one)}</li>" for one in conditions]
-    body.append("</ul>")
-    for heading, remark, cells in parts:
-        body += [f"<h2>{html.escape(heading)}</h2>", f"<p>{write_text(remark)}</p>"]
-        body += ['<div class="scroll" tabindex="0">', *write_table(cells), "</div>"]
+    body = [f"<h1>{html.escape(title)}</h1>", *write_list(conditions), *write_parts(parts)]
     if any("<rect" in one for one in body):
         body.append(f'<p class="quiet">{BARS}</p>')
     page = build_page(title, PARTS, [])
     return page.replace(MARK, "\n".join(body))
+
+
+def write_list(sentences: Sequence[str]) -> Iterator[str]:
+    """Yield a list of sentences as HTML."""
+    yield from ("<ul>", *(f"<li>{write_text(one)}</li>" for one in sentences), "</ul>")
+
+
+def write_parts(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield the headings, remarks and tables of a report as HTML."""
+    for heading, remark, cells in parts:
+        yield from (f"<h2>{html.escape(heading)}</h2>", f"<p>{write_text(remark)}</p>")
+        yield from ('<div class="scroll" tabindex="0">', *write_table(cells), "</div>")
 
 
 def write_text(text: str) -> str:
