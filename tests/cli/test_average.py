@@ -18,6 +18,7 @@ from transduce.checkpoint.run_file import read_run, write_run
 from transduce.checkpoint.stored_model import load_model
 from transduce.errors import InputError
 from transduce.inference.average import average
+from transduce.inference.load import load_task_model
 from transduce.recipes import by_name
 from transduce.runs.average import average_weights
 
@@ -163,6 +164,7 @@ def test_languages_that_contradict_a_recipe_of_old_say_that_the_text_is_ones_own
 def test_a_run_that_was_stopped_is_called_by_the_updates_that_it_had(call, trained, tmp_path):
     for part in ("snapshots", "checkpoints"):
         shutil.rmtree(trained / part / "step-00000020", ignore_errors=True)
+    assert load_task_model(trained).recipe.name == "en-de, 2+2 layers, 19 updates"
     assert call("average", trained, "-o", tmp_path / "m").code == 0
     assert load_model(tmp_path / "m").recipe.name == "en-de, 2+2 layers, 15 updates"
 

@@ -116,7 +116,8 @@ def test_a_page_needs_no_matplotlib(trained, tmp_path):
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
 
 
-def test_a_page_is_served_until_ctrl_c(trained):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_page_is_served_until_a_signal_ends_it(trained, number):
     command = [sys.executable, "-m", "transduce", "curves", str(trained), "--serve"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
@@ -125,7 +126,7 @@ def test_a_page_is_served_until_ctrl_c(trained):
         process.send_signal(signal.SIGUSR1)  # is for a training
         with urllib.request.urlopen(address, timeout=20) as answer:
             assert answer.read().startswith(b"<!doctype html>")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         assert process.wait(20) == 0
         assert b"error" not in process.stderr.read()
 

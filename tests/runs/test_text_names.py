@@ -216,12 +216,13 @@ def test_a_corpus_that_has_a_name_is_called_by_it():
     assert name_text(C_N2, PAIRS, "multi30k", {})[0].data.corpus == "multi30k"
 
 
-def test_a_run_that_goes_on_keeps_its_names_and_its_title_tells_the_new_length():
-    stored, _ = name_text(by_name("tiny"), PAIRS, None, {"data.source_language": "en"})
-    longer = with_changes(by_name("tiny"), {"training.steps": 1_500})
+@pytest.mark.parametrize("name", ["tiny", "student/tiny"])  # 2 + 2 and 6 + 2 layers
+def test_a_run_that_goes_on_keeps_its_names_and_its_title_tells_the_new_length(name):
+    stored, _ = name_text(by_name(name), PAIRS, None, {"data.source_language": "en"})
+    longer = with_changes(by_name(name), {"training.steps": 1_500})
     kept = keep_names(longer, stored, {})
     assert kept.data == stored.data
-    assert kept.name == stored.name.replace("20 updates", "1,500 updates")
+    assert kept.name == stored.name.replace(f"{stored.training.steps:,} upd", "1,500 upd")
     assert kept.about == stored.about
     mine = replace(stored, name="Mine")
     assert keep_names(longer, mine, {}).name == "Mine"

@@ -1,12 +1,12 @@
 """`transduce curves`: draw training curves as a live page, or as an HTML, image or CSV file."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.options import FILE
-from transduce.cli.outcome import Terminated
 from transduce.errors import InputError
 
 
@@ -70,16 +70,12 @@ def require_choice(output: Path | None, *, full: bool, serve: bool, port: int | 
 
 
 def serve_page(runs: tuple[Path, ...], port: int) -> None:
-    """Print the address of a live page, and serve it until Ctrl-C."""
+    """Print the address of a live page, and serve it until Ctrl-C or SIGTERM."""
     from transduce.view.curves.server import CurvesServer
 
     signals.ignore_checkpoint_signal()
-    with CurvesServer(runs, port) as server:
+    with CurvesServer(runs, port) as server, suppress(KeyboardInterrupt):
         display.print_result(server.address)
         display.flush_output()
         display.print_message("the page stays up to date until Ctrl-C; it is seen here only")
-        try:
-            server.serve_forever(poll_interval=0.2)
-        except KeyboardInterrupt as end:
-            if isinstance(end, Terminated):
-                raise
+        server.serve_forever(poll_interval=0.2)

@@ -25,7 +25,6 @@ MOST_DOTS = 60  # in a line, because tomllib's time is quadratic in the parts of
 FORM = 'a recipe reads: start = "table3/base", then [training] and below it steps = 2000'
 HINT_FOLDER = "name a file of settings; the recipe of a model or run: transduce recipes show FOLDER"
 HINT_TEXT = "a text has options: --source FILE --target FILE, or --pairs FILE"
-TITLE = re.compile(r"(\S+, )?(\d+)\+\2 layers, [\d,]+ updates?")  # what `build_title` returns
 
 
 def find_recipe(recipe: object) -> Recipe:
@@ -139,15 +138,6 @@ def customise_recipe(
     values |= {path: format_value(value) for path, value in settings.items()}
     changes = ", ".join(f"{path}={value}" for path, value in values.items())
     return replace(with_changes(recipe, settings), name=f"{base} with {changes}")
-
-
-def build_title(recipe: Recipe, updates: int | None = None) -> str:
-    """Return a model's default name, such as "en-fr, 2+2 layers, 1,500 updates"."""
-    languages, sizes = "-".join(recipe.data.languages), recipe.architecture
-    count = updates or recipe.training.steps
-    layers = f"{sizes.encoder_depth}+{sizes.decoder_depth} layers"
-    parts = [languages, layers, f"{count:,} update{'s' if count > 1 else ''}"]
-    return ", ".join(part for part in parts if part)
 
 
 def format_value(value: Value) -> str:

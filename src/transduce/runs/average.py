@@ -24,7 +24,6 @@ from transduce.corpus.mixture import list_rows
 from transduce.corpus.store import read_data_facts
 from transduce.durable.folder import VerifiedFolder, require_absent
 from transduce.errors import FolderError, InputError
-from transduce.recipes.choice import build_title
 from transduce.runs import ledger
 from transduce.runs.text_names import (
     is_untitled,
@@ -33,6 +32,7 @@ from transduce.runs.text_names import (
     rename_corpus_of_new_languages,
 )
 from transduce.scores.score import Score
+from transduce.settings.recipe import build_title
 from transduce.tasks import build_task, find_task_kind
 from transduce.training.progress import Progress, read_progress
 from transduce.version import __version__

@@ -15,14 +15,20 @@ from transduce.datasets.languages import SHORT_CODES, shorten_code
 from transduce.datasets.penn import has_penn_sections
 from transduce.errors import short_repr
 from transduce.recipes.catalogue import RECIPES, find_original_name
-from transduce.recipes.choice import TITLE, build_title
 from transduce.runs.development import find_whole_text
 from transduce.runs.prepared_corpus import NAMES
 from transduce.runs.texts import FilePair, GeneratedCorpus, MixedPairs, Pairs, TaskFiles, hash_parts
 from transduce.settings import Data, Recipe
 from transduce.settings.data import OWN, UNNAMED
 from transduce.settings.fields import require
-from transduce.settings.recipe import UNSHOWN, Value, shorten_name, with_changes
+from transduce.settings.recipe import (
+    TITLE,
+    UNSHOWN,
+    Value,
+    build_title,
+    shorten_name,
+    with_changes,
+)
 from transduce.tasks import find_task_kind
 from transduce.text.files import FEWEST_LINES, describe_records, read_lines
 from transduce.text.languages import (

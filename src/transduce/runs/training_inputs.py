@@ -7,7 +7,7 @@ from typing import final
 
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
-from transduce.recipes.choice import build_title, customise_recipe
+from transduce.recipes.choice import customise_recipe
 from transduce.runs.adapt import choose_adaptation, mix_old_pairs, read_parent, require_same_parent
 from transduce.runs.choice import (
     Choice,
@@ -43,7 +43,7 @@ from transduce.runs.text_names import (
 )
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value
+from transduce.settings.recipe import Value, build_title
 from transduce.training.distributed.rank import ProcessRank
 
 # settings that a training without a development set does not read

@@ -17,6 +17,7 @@ from transduce.settings.search import Search
 from transduce.settings.training import Training
 
 Value = str | int | float | bool
+TITLE = re.compile(r"(\S+, )?\d+\+\d+ layers, [\d,]+ updates?")  # what `build_title` returns
 NAME = 60  # most characters of a recipe's name, with its changed settings, in a heading
 GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
@@ -198,6 +199,21 @@ def shorten_name(name: str) -> str:
     if len(name) <= NAME or not joint:
         return name
     return f"{base} with {len(changes.split(', '))} changed settings"
+
+
+def build_title(recipe: Recipe, updates: int | None = None) -> str:
+    """Return a model's default name, such as "en-fr, 2+2 layers, 1,500 updates"."""
+    languages, sizes = "-".join(recipe.data.languages), recipe.architecture
+    count = recipe.training.steps if updates is None else updates
+    layers = f"{sizes.encoder_depth}+{sizes.decoder_depth} layers"
+    parts = [languages, layers, f"{count:,} update{'s' * (count != 1)}"]
+    return ", ".join(part for part in parts if part)
+
+
+def correct_title(recipe: Recipe, updates: int) -> Recipe:
+    """Return a recipe whose default title states the updates made; a chosen name stays."""
+    is_title = TITLE.fullmatch(recipe.name) is not None
+    return dataclasses.replace(recipe, name=build_title(recipe, updates)) if is_title else recipe
 
 
 # --- What differs from the paper ------------------------------------------------------------------

@@ -11,7 +11,7 @@ from transduce.text.files import FEWEST_LINES, describe_records
 
 CODE = r"[a-z]{2,3}(?:[-_](?:[A-Z][A-Za-z]{1,3}|[0-9]{3}))*"  # en, pt-BR, zh-Hans, sr_Latn
 CODES = re.compile(rf"({CODE})(?:-({CODE}))?")
-FORM = "--languages en-fr: the code of the source, a hyphen, and that of the target"
+FORM = "--languages en-fr: the code of the source, then that of the target"
 OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
 NO_LANGUAGE = "zxx"  # py3langid's code for what is in no language, such as numbers
 SURE = 0.9  # a text is in a language that has at least this probability

@@ -80,8 +80,17 @@ def test_a_tunnel_from_another_port_may_be_used(run, host):
         assert ask(server, Host=host).status == 200
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS"])
-def test_nothing_but_get_is_answered(run, method):
+@pytest.mark.parametrize("path", ["/", "/events?from=0", "/events?from=x", "/nowhere"])
+def test_head_has_the_status_and_headers_of_get_and_nothing_else(run, path):
+    with serve(run) as server:
+        head, get = (ask(server, path, method) for method in ("HEAD", "GET"))
+        assert head.status == get.status
+        assert {**head.headers, "Date": ""} == {**get.headers, "Date": ""}
+        assert head.fp.read() == b""
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_nothing_but_get_and_head_is_answered(run, method):
     with serve(run) as server:
         assert ask(server, method=method).status in (405, 501)
 

@@ -178,6 +178,8 @@ class CurvesHandler(BaseHTTPRequestHandler):
         else:
             self.send_text(HTTPStatus.NOT_FOUND, "the page is at /")
 
+    do_HEAD = do_GET  # noqa: N815 - the same headers; `send_content` leaves out the content
+
     def send_page(self) -> None:
         """Send the page, or status 500 with the error that prevents it."""
         try:
@@ -185,8 +187,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
         except TransduceError as error:
             self.send_text(HTTPStatus.INTERNAL_SERVER_ERROR, error.fact)
             return
-        self.send_head(HTTPStatus.OK, "text/html; charset=utf-8", len(page))
-        self.wfile.write(page)
+        self.send_content(HTTPStatus.OK, "text/html; charset=utf-8", page)
 
     def send_events(self) -> None:
         """Stream the logs' lines after the offsets in the request, and then each new line."""
@@ -198,7 +199,8 @@ class CurvesHandler(BaseHTTPRequestHandler):
         else:
             try:
                 self.send_head(HTTPStatus.OK, "text/event-stream")
-                for message in stream_lines(self.server.logs, offsets, self.server.closed):
+                new = stream_lines(self.server.logs, offsets, self.server.closed)
+                for message in new if self.command == "GET" else ():
                     self.wfile.write(message)
             finally:
                 self.server.streams.release()
@@ -218,8 +220,13 @@ class CurvesHandler(BaseHTTPRequestHandler):
     def send_text(self, status: HTTPStatus, text: str) -> None:
         """Send an answer with a status and a sentence of plain text."""
         content = f"{text}\n".encode("utf-8", "backslashreplace")
-        self.send_head(status, "text/plain; charset=utf-8", len(content))
-        self.wfile.write(content)
+        self.send_content(status, "text/plain; charset=utf-8", content)
+
+    def send_content(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        """Send an answer with its headers and, unless only these are asked for, its content."""
+        self.send_head(status, kind, len(content))
+        if self.command != "HEAD":
+            self.wfile.write(content)
 
     def send_head(self, status: HTTPStatus, kind: str, length: int | None = None) -> None:
         """Send the status and the headers of an answer."""
