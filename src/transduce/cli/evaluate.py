@@ -132,7 +132,7 @@ def command(  # noqa: PLR0915 - the road of a test set, in one piece
             format_output = find_task_kind(data).format_output
             pairs = zip(text.sources, outputs, strict=True)
             file.write("".join(format_output(*pair) for pair in pairs).encode())
-    found = score_translations(translator, text, outputs)
+    found = score_translations(translator, text, outputs, show_line_count)
     if found.warning:
         display.print_message(f"warning: {found.warning}")
     if as_json:

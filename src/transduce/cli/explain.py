@@ -48,6 +48,7 @@ from transduce.view.explainer import MAX_WEIGHTS
     help="Also write the film as a storyboard, a name ending in .md: what is said, what is seen.",
 )
 @options.quiet
+@options.no_progress
 def command(
     *,
     model: Path,
@@ -83,16 +84,17 @@ def command(
     from transduce.view.explainer.explain import explain
 
     numbers = "float32" if exact else "float16"
-    found = explain(
-        model,
-        *texts,
-        max_weights=max_weights,
-        numbers=numbers,
-        tour=tour,
-        language=language,
-        page_texts=page_texts,
-        film=film,
-    )
+    with display.show_status("trying the page's experiments"):
+        found = explain(
+            model,
+            *texts,
+            max_weights=max_weights,
+            numbers=numbers,
+            tour=tour,
+            language=language,
+            page_texts=page_texts,
+            film=film,
+        )
     found.write_page(output)
     if film_text is not None:
         write_atomically(film_text, found.storyboard.encode())

@@ -34,6 +34,7 @@ from transduce.cli.options import FILE
 @options.force
 @options.as_json
 @options.quiet
+@options.no_progress
 def command(
     *,
     model: Path,
@@ -59,15 +60,16 @@ def command(
     from transduce.machine.process_settings import keep_freed_memory
 
     keep_freed_memory()
-    found = export(
-        model,
-        to=to,
-        output=output,
-        precision=precision,
-        prove=prove,
-        languages=languages,
-        force=force,
-    )
+    with display.show_status("writing the export and comparing outputs"):
+        found = export(
+            model,
+            to=to,
+            output=output,
+            precision=precision,
+            prove=prove,
+            languages=languages,
+            force=force,
+        )
     for one in found.differences:
         display.print_note(f"note: {one}")
     if found.unproved:

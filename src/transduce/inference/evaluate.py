@@ -56,6 +56,7 @@ SWAPPED = (
 SEED = 1  # of typing errors and copied tokens
 WORDS = 200  # most words that are translated alone
 MOST_WORDS = 3  # words of one word's translation; a longer one runs on
+ShowLines = Callable[[Iterator[str], str], Iterator[str]]
 
 
 @final
@@ -173,11 +174,15 @@ def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[
 
 
 def score_translations(
-    translator: Translator, text: EvaluationText, outputs: Sequence[str]
+    translator: Translator,
+    text: EvaluationText,
+    outputs: Sequence[str],
+    show: ShowLines = lambda found, _: found,
 ) -> Evaluation:
     """Score the outputs by every metric, and compute the model's perplexity on the references.
 
     If `text.has_contrast`, the test set is also translated and scored in its other forms.
+    `show(translations, form)` yields the translations as they are found, and may show their count.
     """
     scores = score_outputs(text, outputs)
     baseline = score_outputs(text, text.baseline) if text.baseline else []
@@ -190,7 +195,7 @@ def score_translations(
     languages = data.source_language, data.target_language
     warning = SWAPPED if is_swapped else find_wrong_side(languages, named) if is_text else ""
     warning = warning or find_other_form({"the output": outputs, "the reference": text.references})
-    contrast = list(measure_contrast(translator, text)) if text.has_contrast else ()
+    contrast = list(measure_contrast(translator, text, show)) if text.has_contrast else ()
     return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning, contrast)
 
 
@@ -263,7 +268,9 @@ def today() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
-def measure_contrast(translator: Translator, text: EvaluationText) -> Iterator[Contrast]:
+def measure_contrast(
+    translator: Translator, text: EvaluationText, show: ShowLines
+) -> Iterator[Contrast]:
     """Yield a test set's scores in each form, then the scores of its words translated alone."""
     translator = replace(translator, keep=False)
     languages = (translator.recipe.data.source_language, text.language)
@@ -274,7 +281,7 @@ def measure_contrast(translator: Translator, text: EvaluationText) -> Iterator[C
             for number, pair in enumerate(pairs)
         ]
         sources, references = map(list, zip(*changed, strict=True))
-        outputs = list(translator.translate_lines(sources))
+        outputs = list(show(translator.translate_lines(sources), form.replace("_", " ")))
         scores = [
             replace(score, signature=f"{score.signature}|contrast:{form}|seed:{SEED}")
             for score in score_outputs(replace(text, references=references), outputs)
@@ -282,7 +289,7 @@ def measure_contrast(translator: Translator, text: EvaluationText) -> Iterator[C
         count = sum(new != old for new, old in zip(changed, pairs, strict=True))
         yield Contrast(form, count, scores)
     if words := list_words(text.sources):
-        outputs = list(translator.translate_lines(words))
+        outputs = list(show(translator.translate_lines(words), "single words"))
         yield Contrast("one_word", len(words), [score_run_on(outputs)])
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from transduce.view.tables.page import build_tables_page
 
 CELLS = [
@@ -17,7 +19,7 @@ def test_the_papers_figure_stands_beside_ours_and_the_difference_is_a_bar():
     assert re.findall(r"<th [^>]*>([^<]*)", page) == [
         *("row", "PPL", "PPL printed", "ours − paper", "BLEU")
     ]
-    assert re.findall(r"</svg> ([^<]*)", page) == ["+1.63", "-0.8"]
+    assert re.findall(r"</svg> ([^<]*)", page) == ["+1.63", "-0.80"]
     bars = re.findall(r'<rect x="([\d.]+)" y="2" width="([\d.]+)"', page)
     assert [tuple(map(float, bar)) for bar in bars] == [(30, 30), (15.3, 14.7)]
     assert "<td>7.00</td><td></td><td></td>" in page
@@ -45,3 +47,15 @@ def test_words_between_backticks_are_code():
     page = build_tables_page("T", ["BLEU: `nrefs:1|<case>`"], [("H", "`--rows base`.", [["a"]])])
     assert "<li>BLEU: <code>nrefs:1|&lt;case&gt;</code></li>" in page
     assert "<p><code>--rows base</code>.</p>" in page
+
+
+@pytest.mark.browser
+def test_a_narrow_window_scrolls_a_wide_table_and_never_the_page(browser):
+    signature = "BLEU: `nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0`"
+    wide = [[f"column {n}" for n in range(30)], ["123.45"] * 30]
+    page = build_tables_page("T", [signature, "/a" * 60], [("H", "", wide)])
+    browser.open_text(page)
+    browser.resize(390)
+    box = "document.querySelector('.scroll')"
+    width = "document.documentElement.scrollWidth"
+    assert browser.run(f"return [{width}, {box}.scrollWidth > {box}.clientWidth]") == [390, True]

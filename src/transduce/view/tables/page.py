@@ -123,5 +123,5 @@ def draw_difference(row: Sequence[str], pair: Comparison, scale: float) -> str:
         f'<svg width="{WIDTH}" height="{HEIGHT}" aria-hidden="true">'
         f'<path d="M{WIDTH / 2:g} 0v{HEIGHT}"/>'
         f'<rect x="{x:.1f}" y="2" width="{length:.1f}" height="{HEIGHT - 4}"/></svg> '
-        f"{difference:+.4g}"
+        f"{difference:+.2f}"
     )
