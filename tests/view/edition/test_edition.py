@@ -86,6 +86,11 @@ def test_in_a_browser_the_contents_follow_and_lines_open(browser, page):
     browser.press("n", "n")
     browser.wait(f"{HERE} === '3.1 Encoder and decoder stacks'")
     assert browser.run("return document.documentElement.scrollWidth") == 390
+    browser.run("scrollTo(0, 0)")  # where the bar stands below the page's head
+    browser.click("#contents")
+    browser.wait("document.querySelector('nav').getBoundingClientRect().height > 500")
+    browser.click("#contents")  # the list leaves the bar free, whose button closes it again
+    browser.wait("!document.body.classList.contains('open')")
     browser.type_into("#model\\.build_stack summary", "Enter")
     assert browser.run("return document.querySelector('.code details[open] dl').offsetHeight") > 20
     assert browser.console() == []

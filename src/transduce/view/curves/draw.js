@@ -1,5 +1,6 @@
 const MARGIN = { left: 54, right: 14, top: 30, bottom: 34 };
-const NARROW = 400; // pixels of a panel; below it the title is small, so that it ends before the button
+const NARROW = 400; // pixels of a panel; below it the title is small
+const BUTTON = 48; // pixels at the right of the title, for the button that chooses a log scale
 const AXIS_TITLES = { step: "update", tokens: "target tokens", seconds: "time of training" };
 
 /** Returns the range of x that all shown runs fill, or the one that was zoomed to. */
@@ -162,7 +163,8 @@ function averagedSteps(run) {
 /** Draws title, grid and numbers of a panel. */
 function drawAxes(pen, panel, { colors, width, height, xScale, yScale, state, runs }) {
   const narrow = width < NARROW;
-  pen.text(panelTitle(panel, runs), narrow ? 8 : MARGIN.left, 16, { color: colors.ink, size: narrow ? 11 : 13, bold: true });
+  const left = narrow ? 8 : MARGIN.left;
+  pen.text(panelTitle(panel, runs), left, 16, { color: colors.ink, size: narrow ? 11 : 13, bold: true, room: width - left - BUTTON });
   const room = (xScale.end - xScale.begin) / 80;
   const right = width - MARGIN.right;
   const ticks = yScale.ticks(Math.max(2, (yScale.begin - yScale.end) / 45));

@@ -43,14 +43,14 @@ class CanvasPen {
     }
   }
 
-  /** Writes text; `align` is start, middle or end. */
-  text(text, x, y, { color, align = "start", size = 12, bold = false }) {
+  /** Writes text, squeezed into a `room` in pixels if it is wider; `align` is start, middle or end. */
+  text(text, x, y, { color, align = "start", size = 12, bold = false, room }) {
     const { context } = this;
     context.globalAlpha = 1;
     context.fillStyle = color;
     context.font = `${bold ? "600 " : ""}${size}px system-ui, sans-serif`;
     context.textAlign = align === "middle" ? "center" : align;
-    context.fillText(text, x, y);
+    context.fillText(text, x, y, room);
   }
 
   /** Draws with `draw` within a rectangle only. */
