@@ -108,9 +108,9 @@ def list_attention_hooks(
     names = [f"{name}.{letter}" for letter in "qkv"]
     if hasattr(attention, "query"):
         yield attention.query, build_hook(found, names[0])
-        yield attention.key_value, build_hook(found, *names[1:], widths=attention.parts)
+        yield attention.key_value, build_hook(found, *names[1:], widths=attention.widths)
     else:
-        yield attention.query_key_value, build_hook(found, *names, widths=attention.parts)
+        yield attention.query_key_value, build_hook(found, *names, widths=attention.widths)
 
 
 def list_residual_hooks(
