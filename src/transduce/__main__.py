@@ -1,21 +1,32 @@
 """`python -m transduce` is the command `transduce`."""
 
+import os
 import signal
 
-TYPE_CHECKING = False  # typing is slow to import, and Ctrl-C meanwhile shows a traceback
+TYPE_CHECKING = False  # typing is slow to import
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import NoReturn
+
+LOADING = b"error: ended by a signal while it was loading\nhint: the same command starts again\n"
 
 
 def start() -> "NoReturn":
-    """Load and run the command line; Ctrl-C during loading ends the process without a traceback."""
-    handler = signal.getsignal(signal.SIGINT)
-    if handler is signal.default_int_handler:  # otherwise Ctrl-C is ignored here
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Load and run the command line."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, leave)
     from transduce.cli.main import main
 
-    signal.signal(signal.SIGINT, handler)
     main()
+
+
+def leave(number: int, _frame: "FrameType | None") -> "NoReturn":
+    """End the process with a signal's exit code, since an error would show a traceback."""
+    try:
+        os.write(2, LOADING)
+    finally:
+        os._exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -268,6 +268,26 @@ def test_a_signal_that_torch_swallows_at_its_import_ends_a_command(tmp_path, num
     assert process.returncode == code
 
 
+@pytest.mark.parametrize(("number", "code", "_fact"), SIGNALS)
+def test_a_signal_that_comes_while_the_command_line_is_loaded_ends_it(
+    tmp_path, number, code, _fact
+):
+    (tmp_path / "click.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\n")
+    main = f"{LISTENING}from transduce.__main__ import start; start()"
+    with started("-c", main, "recipes", env={"PYTHONPATH": str(tmp_path)}) as process:
+        stdout, stderr = process.communicate()
+    assert (stdout, process.returncode) == ("", code)
+    assert stderr.startswith("error: ended by a signal while it was loading\nhint: the same com")
+
+
+def test_ctrl_c_in_text_that_python_executes_ends_a_command_with_its_exit_code(tmp_path):
+    raising = WAITING.replace("time.sleep(60)", "exec('import signal; signal.raise_signal(2)')")
+    (tmp_path / "raising.py").write_text(raising)
+    with started("-m", "raising", env={"PYTHONPATH": str(tmp_path)}) as process:
+        assert process.communicate() == ("ready\n", f"{INTERRUPTED}{HINT}done\n")
+    assert process.returncode == 130
+
+
 def test_under_nohup_a_closed_terminal_ends_nothing():
     ignoring = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
     with started("-c", ignoring + WAITING) as process:

@@ -15,7 +15,7 @@ import click
 
 from transduce.cli import display
 from transduce.cli.outcome import Commands, run
-from transduce.cli.signals import ENDS, SignalsDeferred
+from transduce.cli.signals import ENDS, SignalsDeferred, ending_signals
 from transduce.errors import InputError
 from transduce.machine.process_settings import set_environment_of_torch
 
@@ -121,15 +121,19 @@ def main() -> NoReturn:
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
-    for number in (signal.SIGTERM, signal.SIGXCPU):
-        signal.signal(number, terminate)
-    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # nohup ignores it
-        signal.signal(signal.SIGHUP, terminate)
     sys.unraisablehook = repeat_swallowed_signal
     sys.meta_path.insert(0, SignalsDeferred())
+    for number in ending_signals():
+        if number != signal.SIGINT:
+            signal.signal(number, terminate)
+        elif signal.getsignal(number) != signal.SIG_IGN:  # a shell ignores it in the background
+            signal.signal(number, signal.default_int_handler)
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
         signal.signal(number, signal.SIG_IGN)  # do not interrupt Python's shutdown
+    # If Ctrl-C came in an `exec` of text, such as that of a dataclass, `python -m` kills itself by
+    # SIGINT in place of the exit code, unless another `exec` ends well.
+    exec("")
     if "RANK" in os.environ:  # this is one of several processes
         # All output is written. A thread of torch.distributed may still need the interpreter to
         # release a tensor; shutting the interpreter down meanwhile has caused SIGABRT.
