@@ -128,7 +128,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     if teacher is not None and inputs.pairs is not None and columns is None:
         require_languages(teacher, inputs.pairs)
     folder = read_folder(folder)
-    recipe = customise_student(find_recipe(student), {} if settings is None else settings)
+    settings = {} if settings is None else settings
+    recipe = customise_student(find_recipe(student), settings)
     last = STAGES.index(until)
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
@@ -147,7 +148,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         if last == 2:
             return Distillation(folder, lines, report)
         chosen = pairs_folder.verified_path(PAIRS)
-        is_sized = settings is not None and "data.vocabulary_size" in settings
+        is_sized = "data.vocabulary_size" in settings
         run = train(
             folder / "run",
             chosen,
@@ -161,9 +162,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         model = average(run, None)  # beside the run, in folder/model
         if last == 4:
             return Distillation(folder, lines, report, model.folder)
-        stages = {"text": text, "pairs": pairs_folder}
         trained = load(model.folder, on_warning=ignore_event)
-        page = write_report(folder, stages, report, (teacher, trained), dev_pairs)
+        page = write_report(folder, text, pairs_folder, report, (teacher, trained), dev_pairs)
         return Distillation(folder, lines, report, model.folder, page)
 
 

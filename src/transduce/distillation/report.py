@@ -24,16 +24,16 @@ FLOAT_BYTES = 4
 
 def write_report(
     folder: Path,
-    stages: Mapping[str, VerifiedFolder],
+    text: VerifiedFolder,
+    pairs: VerifiedFolder,
     rules: RuleReport,
     models: tuple[Translator | None, Translator],
     dev: Sequence[tuple[str, str]],
 ) -> Path:
     """Open or write the stage `report`; return the path of its page.
 
-    `stages` are the folders of text and pairs, `models` the teacher, if there is one, and the
-    student. The models are scored and timed on `dev`, which are pairs of source and reference, both
-    with the teacher's beam.
+    `models` are the teacher, if there is one, and the student. They are scored and timed on `dev`,
+    which are pairs of source and reference, both with the teacher's beam.
     """
     teacher, student = models
     named = {"student": student}
@@ -44,10 +44,10 @@ def write_report(
     def write(writer: FolderWriter) -> None:
         measured = {name: measure_model(one, dev) for name, one in named.items()}
         writer.write(SCORES, to_json(measured))
-        writer.write(PAGE, build_report_page(folder, stages["text"], rules, measured))
+        writer.write(PAGE, build_report_page(folder, text, rules, measured))
 
     about = {
-        "pairs": stages["pairs"].hash,
+        "pairs": pairs.hash,
         "models": {name: list(one.hashes) for name, one in named.items()},
     }
     return complete_folder(folder / "report", REPORT_KIND, about, write).verified_path(PAGE)

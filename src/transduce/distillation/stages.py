@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from jaxtyping import Float
@@ -177,19 +177,12 @@ class PairOptions:
 Candidate = tuple[str, float]  # an output and its log P
 
 
-@final
-@dataclass(frozen=True)
-class Translation:
+class Translation(NamedTuple):
     """A source line, the output that was chosen for it, and the output's log P."""
 
     source: str
     target: str
     log_prob: float
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """The source, and the output that was chosen as its target."""
-        return self.source, self.target
 
 
 def choose_nearest(outputs: Sequence[str], reference: str) -> int:
@@ -254,20 +247,20 @@ def choose_pairs(
         report, kept = RuleReport(), list[Translation]()
         rules = Rules(languages=("", options.language))
         for one in read_translations(text, shards):
-            broken = rules.find_broken(*one.pair)
+            broken = rules.find_broken(*one[:2])
             report.read += 1
-            report.add(one.pair, broken)
+            report.add(one[:2], broken)
             kept += [] if broken else [one]
         if backward is not None or hashes:
             rates = score_per_character(kept, backward, on_line)
             lowest = find_lowest(rates, options.worst)
             for index in sorted(lowest):
-                report.add(kept[index].pair, ["improbable"])
+                report.add(kept[index][:2], ["improbable"])
             kept = [one for index, one in enumerate(kept) if index not in lowest]
         report.kept = len(kept)
         with writer.open(PAIRS) as stream:
             for index in np.random.default_rng(options.seed).permutation(len(kept)):
-                stream.write("{}\t{}\n".format(*kept[index].pair).encode())
+                stream.write("{}\t{}\n".format(*kept[index][:2]).encode())
         writer.write(REPORT, to_json(asdict(report)))
 
     found = complete_folder(folder / "pairs", PAIRS_KIND, about, write)
