@@ -117,10 +117,12 @@ def test_a_teacher_of_another_direction_neither_joins_nor_goes_on(call, babbler,
 def test_of_many_warnings_about_lines_the_first_are_printed_and_all_counted(
     call, babbler, tmp_path
 ):
-    (tmp_path / "a").write_text("".join(f"the dog sees {n} cats\n" for n in range(60)))
+    (tmp_path / "a").write_text("\n" + "".join(f"the dog sees {n} cats\n" for n in range(60)))
     text = (f"--source={tmp_path}/a", "--until=shards", "--beam=1", "-o", tmp_path / "d")
     ended = call("distil", babbler, *text)
     assert ended.code == 0, ended.stderr
+    place = f"warning: stage shards, {tmp_path}/d/text/source.txt, line 8: its translation lacks 7"
+    assert place in ended.stderr
     assert ended.stderr.count("its translation lacks") == 10
     assert "warning: 60 lines lost something in translation" in ended.stderr
 
@@ -242,7 +244,9 @@ def test_a_development_set_of_the_other_direction_is_told_before_hours_of_transl
     dev = (f"--dev-source={tmp_path}/de", f"--dev-target={tmp_path}/en")
     text = (made / "model", f"--source={tmp_path}/en", "--until=text")
     ended = call("distil", *text, *dev, "-o", tmp_path / "distilled")
-    warning = "warning: the development source is in the language de, and the model reads en"
+    warning = (
+        "warning: the source in the development set is in the language de, and the model reads en"
+    )
     assert (ended.code, warning in ended.stderr) == (0, True)
 
 

@@ -17,6 +17,7 @@ from transduce.distillation.stages import (
     choose_pairs,
     gather_text,
     translate_text,
+    with_warnings_at,
 )
 from transduce.errors import FolderError, InputError
 from transduce.inference.shards import Shard, ShardText, create_shard, measure_text
@@ -104,6 +105,15 @@ def test_of_several_outputs_the_one_nearest_to_the_reference_is_taken(tmp_path):
         source, target = line.split("\t")
         outputs = [one.text for one in teacher.nbest(source, 2)]
         assert target == outputs[choose_nearest(outputs, f"ein {source}")]
+
+
+def test_a_warning_names_the_line_of_a_file_and_not_the_line_of_what_was_taken_from_it():
+    heard = list[object]()
+    translator = replace(random_translator(), on_warning=heard.append)
+    named = with_warnings_at(translator, "stage pairs, a.txt", lines=[4, 9])
+    long = " ".join(["eins"] * 400)
+    list(named.likelihood([("eins", "two"), (long, "two")]))
+    assert [str(one).partition(": ")[0] for one in heard] == ["stage pairs, a.txt, line 9"]
 
 
 def test_a_backward_model_names_the_worst(tmp_path, source):

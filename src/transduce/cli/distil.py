@@ -131,9 +131,9 @@ def command(
         teacher = choice.open(on_warning, source or pairs)
         if source or pairs:
             texts_read = Inputs(source=source, pairs=pairs, columns=texts.split_columns()).read()
-            warn_of_sides(teacher, (one[:2] for one in texts_read))
+            warn_of_sides(teacher, (one[:2] for one in texts_read), f" in {pairs or source}")
         if dev is not None:
-            warn_of_sides(teacher, dev.read(), "development ")
+            warn_of_sides(teacher, dev.read(), " in the development set")
     for warning in warn_of_records(FilePair(source, outputs)) if source and outputs else ():
         display.print_message(warning)
     scorer = None

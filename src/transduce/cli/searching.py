@@ -253,19 +253,19 @@ class TranslatorChoice:
 
 
 def warn_of_sides(
-    translator: "Translator", pairs: Iterable[tuple[str, str]], kind: str = ""
+    translator: "Translator", pairs: Iterable[tuple[str, str]], place: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Return the pairs; print a warning if a side is not plain text in the model's language.
 
-    Fewer than 20 pairs give no warning. The targets may all be empty. The warning puts `kind`, such
-    as "development ", before "source" or "target".
+    Fewer than 20 pairs give no warning. The targets may all be empty. The warning puts `place`,
+    such as " in a.tsv", after "source" or "target".
     """
     from transduce.tasks import find_task_kind
 
     data, pairs = translator.recipe.data, iter(pairs)
     first = list(islice(pairs, SAMPLE_LINES))
     if first and find_task_kind(data).is_text:
-        names = f"{kind}source", f"{kind}target"
+        names = f"source{place}", f"target{place}"
         named = dict(zip(names, map(list, zip(*first, strict=True)), strict=True))
         if warning := find_wrong_side((data.source_language, data.target_language), named):
             display.print_message(f"warning: {warning}")

@@ -21,6 +21,7 @@ from transduce.distillation.stages import (
     choose_pairs,
     gather_text,
     translate_text,
+    with_warnings_at,
 )
 from transduce.durable.folder import require_own_folder
 from transduce.durable.json import parse_json
@@ -163,7 +164,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         if last == 4:
             return Distillation(folder, lines, report, model.folder)
         trained = load(model.folder, on_warning=ignore_event)
-        page = write_report(folder, text, pairs_folder, report, (teacher, trained), dev_pairs)
+        named = teacher and with_warnings_at(teacher, "stage report, development set")
+        page = write_report(folder, text, pairs_folder, report, (named, trained), dev_pairs)
         return Distillation(folder, lines, report, model.folder, page)
 
 

@@ -15,7 +15,7 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, final
@@ -29,6 +29,7 @@ from transduce.distillation import LONGEST
 from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import FolderError, short_repr
+from transduce.inference.lines import LineWarning
 from transduce.inference.shards import (
     AGAIN,
     OUTPUT,
@@ -151,12 +152,26 @@ def translate_text(
             deque(own, maxlen=0)  # the next shard's lines follow
             continue
         first = part.lines.start + 1
-        outputs = teacher.nbest_lines(own, nbest, block=WORKER_BLOCK, first=first)
+        named = with_warnings_at(teacher, f"stage shards, {source}")
+        outputs = named.nbest_lines(own, nbest, block=WORKER_BLOCK, first=first)
         with create_shard(path, part, how) as stream:
             for done, found in enumerate(outputs, start=first):
                 best = [[one.text, one.log_prob] for one in found]
                 stream.write(json.dumps(best, ensure_ascii=False).encode() + b"\n")
                 on_line("translate", done, total)
+
+
+def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = ()) -> Translator:
+    """Return a translator whose warnings say where their lines are, such as in which file.
+
+    `lines` are the numbers that the lines have there, if it does not get all lines in order.
+    """
+
+    def warn(warning: LineWarning) -> None:
+        line = lines[warning.line - 1] if lines else warning.line
+        translator.on_warning(replace(warning, line=line, unit=f"{place}, line"))
+
+    return replace(translator, on_warning=warn)
 
 
 @final
@@ -183,6 +198,7 @@ class Translation(NamedTuple):
     source: str
     target: str
     log_prob: float
+    line: int  # number of the source line, from 1
 
 
 def choose_nearest(outputs: Sequence[str], reference: str) -> int:
@@ -225,9 +241,10 @@ def parse_candidates(line: bytes) -> list[Candidate]:
 def read_translations(text: VerifiedFolder, shards: Path) -> Iterator[Translation]:
     """Yield each source with the output nearest to its reference, else with its best output."""
     sides = (read_lines(text.verified_path(name)) for name in (SOURCES, REFERENCES))
-    for source, reference, found in zip(*sides, read_outputs(text, shards), strict=True):
+    every = enumerate(zip(*sides, read_outputs(text, shards), strict=True), start=1)
+    for line, (source, reference, found) in every:
         best = choose_nearest([one for one, _ in found], reference) if reference else 0
-        yield Translation(source, normalise(found[best][0]), found[best][1])
+        yield Translation(source, normalise(found[best][0]), found[best][1], line)
 
 
 def choose_pairs(
@@ -252,7 +269,9 @@ def choose_pairs(
             report.add(one[:2], broken)
             kept += [] if broken else [one]
         if backward is not None or hashes:
-            rates = score_per_character(kept, backward, on_line)
+            place, lines = f"stage pairs, {text.folder / SOURCES}", [one.line for one in kept]
+            scorer = backward and with_warnings_at(backward, place, lines)
+            rates = score_per_character(kept, scorer, on_line)
             lowest = find_lowest(rates, options.worst)
             for index in sorted(lowest):
                 report.add(kept[index][:2], ["improbable"])
