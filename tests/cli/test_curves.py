@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -129,6 +130,19 @@ def test_a_page_is_served_until_a_signal_ends_it(trained, number):
         process.send_signal(number)
         assert process.wait(20) == 0
         assert b"error" not in process.stderr.read()
+
+
+def test_warnings_of_matplotlib_about_its_configuration_are_a_line_each(trained, tmp_path):
+    (tmp_path / "matplotlibrc").write_text("no.such.key: 1\nlines.linewidth: wide\n")
+    command = [sys.executable, "-m", "transduce", "curves", str(trained), "-o", tmp_path / "a.svg"]
+    environment = os.environ | {"MPLCONFIGDIR": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    starts = [line.partition(" in file ")[0] for line in done.stderr.splitlines()]
+    warning = "warning: matplotlib: Bad"
+    assert starts == [
+        *(f"{warning} key no.such.key", f"{warning} value"),
+        f"the picture: {tmp_path / 'a.svg'}",
+    ]
 
 
 def test_runs_are_named_by_the_ends_of_their_paths(tmp_path):

@@ -52,6 +52,7 @@ def command(
 
     kind = require_curves_output(output)
     options.require_writable(output)
+    display.print_logged_warnings("matplotlib")
     curves(*runs, output=output, full=full)
     display.print_note(f"the {kind}: {output}")
 

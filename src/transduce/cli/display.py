@@ -3,6 +3,7 @@
 import errno
 import io
 import json
+import logging
 import os
 import re
 import select
@@ -94,6 +95,15 @@ def print_note(*lines: str) -> None:
     for line in lines:
         if not is_quiet() or line.startswith("warning: "):
             print_message(line)
+
+
+def print_logged_warnings(package: str) -> None:
+    """From now on, print each warning that a package logs as one of ours, with its first line."""
+    handler = logging.Handler()
+    handler.emit = lambda record: print_note(  # type: ignore[method-assign]
+        f"warning: {package}: {record.getMessage().strip().splitlines()[0]}"
+    )
+    logging.getLogger(package).handlers = [handler]
 
 
 def is_quiet() -> bool:

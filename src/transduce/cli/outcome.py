@@ -31,6 +31,10 @@ FULL = {
     errno.EFBIG: "no file may be so large here: look at `ulimit -f`",
 }
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
+PLACES = {  # what may keep a package from being loaded
+    "torch": "the environment variables that begin with TORCH",
+    "matplotlib": "the environment variables that begin with MPL, and the file matplotlibrc",
+}
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
 NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
 # in click's messages: a number of the wrong kind, and a value that is too long to be shown
@@ -202,11 +206,10 @@ def convert_system_error(error: BaseException) -> BaseException:
     if origin and (exhaustion := find_exhaustion(origin)):  # this may have caused the error
         return exhaustion
     if isinstance(error, Exception) and (package := find_broken_package(error)):
-        # the variable TORCH_LOGS=junk does this, for example; a signal is no Exception
+        # TORCH_LOGS=junk and MPLBACKEND=junk do this, for example; a signal is no Exception
         fact = f"{package} cannot be loaded: {short_repr(str(error), 200)}"
-        variables = "the environment variables that begin with TORCH"
-        other = f"PYTHONPATH, or install {package} again"
-        return InputError(fact, f"look at {variables if package == 'torch' else other}")
+        place = PLACES.get(package, f"PYTHONPATH, or install {package} again")
+        return InputError(fact, f"look at {place}")
     if not isinstance(error, OSError):
         return error
     if error.errno == errno.EBADF:  # such as `1< FILE`, which opens the output for reading

@@ -56,6 +56,7 @@ def command(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
+    display.print_logged_warnings("matplotlib")
 
 
 @command.command("table1")
