@@ -39,12 +39,12 @@ def test_a_scale_names_every_setting_that_is_not_a_row_s_own(row, scale):
     assert named == {path for path, *_ in difference(row, scaled(row, scale))}
 
 
-@pytest.mark.parametrize("scale", [TOY, LAPTOP])
-def test_the_words_of_a_small_scale_name_its_warm_up_and_its_symbols(scale):
+@pytest.mark.parametrize(("scale", "share", "part"), [(TOY, "all", 1), (LAPTOP, "half", 2)])
+def test_the_words_of_a_small_scale_name_its_warm_up_and_its_symbols(scale, share, part):
     for path in ("training.warmup", "data.vocabulary_size", "data.source_tokens"):
         assert f"{scale.changes[path]:,} " in scale.about
-    assert "(half of base's " in scale.about
-    assert scaled(BASE, scale).training.steps == 2 * scale.changes["training.warmup"]
+    assert f"({share} of base's " in scale.about
+    assert scaled(BASE, scale).training.steps == part * scale.changes["training.warmup"]
 
 
 def test_the_paper_s_scale_changes_nothing():
