@@ -83,10 +83,20 @@ def choose_leaving(
     return found
 
 
-def choose_sentences(device: torch.device, sentence_count: int) -> int:
-    """Return how many sentences to search at once on a device: `sentence_count`, or more."""
+def choose_sentences(
+    device: torch.device,
+    sentence_count: int,
+    models: Sequence[tuple[Architecture, int]],
+    width: int,
+) -> int:
+    """Return how many sentences to search at once on a device: `sentence_count`, or more.
+
+    `models` are sizes and target symbols of each model, `width` is the hypotheses of a sentence.
+    """
     choose = import_fast("choose")
-    found: int = choose.choose_sentences(device, sentence_count) if choose else sentence_count
+    if choose is None:
+        return sentence_count
+    found: int = choose.choose_sentences(device, sentence_count, models, width)
     return found
 
 

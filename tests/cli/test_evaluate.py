@@ -302,8 +302,9 @@ def test_all_commands_on_pairs_warn_alike_of_a_source_that_is_not_the_models(
         ("attend", model, files[0], "--survey", "--target", files[1]),
         ("distil", model, "--source", files[0], "--until=text", "-o", tmp_path / "d"),
     ]:
-        ended = call(*words)
-        assert (ended.code, f"warning: {warning}" in ended.stderr) == (0, True), words
+        ended, place = call(*words), f" in {files[0]}" if words[0] == "distil" else ""
+        told = warning.replace("the source", f"the source{place}")
+        assert (ended.code, f"warning: {told}" in ended.stderr) == (0, True), words
 
 
 def test_one_text_in_another_language_than_the_model_reads_is_warned_of(call, made, tmp_path):

@@ -19,7 +19,7 @@ from transduce.paper.model import StepwiseTransformer, Transformer
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import bounds
 from transduce.search.bounds import estimate_bytes
-from transduce.settings import Search
+from transduce.settings import Architecture, Search
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
 MANY = [*LINES, *(f"{line} again" for line in LINES if line)]
@@ -147,10 +147,40 @@ def test_the_batch_is_no_larger_than_what_is_free(monkeypatch):
     assert sum(estimate_bytes(model.sizes, symbols, n, search, 3) for n in range(21, 41)) < 20 * one
 
 
-@pytest.mark.parametrize(("device", "default"), [("cpu", 64), ("cuda", 1_024)])
-def test_a_gpu_searches_many_sentences_at_once_unless_a_size_is_set(device, default):
-    sizes = [choose_sentences(torch.device(device), one) for one in (Search().batch_size, 8)]
-    assert sizes == [default, 8]
+BASE, STUDENT = (Architecture(), 37_000), (Architecture(d_model=128), 8_000)
+
+
+@pytest.mark.parametrize(
+    ("device", "model", "width", "default"),
+    [
+        ("cuda", BASE, 4, 1_024),
+        ("cpu", BASE, 4, 64),
+        ("cpu", BASE, 1, 64),
+        ("cpu", STUDENT, 4, 128),
+        ("cpu", STUDENT, 1, 256),
+        ("cpu", (STUDENT[0], 37_000), 4, 64),
+    ],
+)
+def test_a_gpu_and_a_small_model_search_more_sentences_at_once_unless_a_number_is_set(
+    device, model, width, default
+):
+    found = [
+        choose_sentences(torch.device(device), count, [model], width)
+        for count in (Search().batch_size, 8)
+    ]
+    assert found == [default, 8]
+
+
+def test_the_sentences_at_once_are_no_more_than_there_are_and_fit_into_memory(monkeypatch):
+    (model,), search = random_translator().models, Search(beam=3)
+
+    def find_size(count, free=1e12):
+        monkeypatch.setattr(outputs, "free_memory_bytes", lambda: free)
+        return fit_batch_size([model], [[5, 1]] * count, search, 3).batch_size
+
+    assert [find_size(count) for count in (1, 64, 100)] == [64, 64, 100]
+    one = estimate_bytes(model.sizes, len(model.output.weight), 2, search, 3)
+    assert 64 < find_size(100, 99 * one) < 100
 
 
 @pytest.mark.parametrize(("device", "many"), [("cpu", 2_000), ("cuda", 16_384)])

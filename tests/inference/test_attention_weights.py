@@ -57,7 +57,7 @@ def test_the_weights_reproduce_the_states():
         layer = model.decoder[0]
         x = model.embed(inputs, model.target, model.target_positions)
         own = layer.self_attention
-        _, _, values = split_heads(own.query_key_value(x), own.heads, own.parts)
+        _, _, values = split_heads(own.query_key_value(x), own.heads, own.widths)
         seen = by_weights(weights.weights["decoder"][0], values)
         x = layer.add_self(x, lambda _: layer.self_attention.output(seen))
         _, values = layer.cross_attention.project_keys_values(memory.states)

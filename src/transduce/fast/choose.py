@@ -60,6 +60,10 @@ from transduce.settings.training import TOKEN_MULTIPLE
 # A search of this many sentences makes up for the half second of loading numba and its code.
 SENTENCES_FOR_LOOPS = 1_000
 GPU_SENTENCES = 1_024  # searched at once; 64 leave a GPU idle (docs/records/speed.md)
+# On a CPU a step is fastest with about so many numbers: rows times symbols, or, where a vocabulary
+# is small, rows times 64 d_model. With 64 sentences a small model has fewer, and its time goes into
+# the calls of its operators.
+CPU_NUMBERS, NUMBERS_OF_LAYERS = 2**22, 64
 GPU_LINES = 16_384  # read at once, to find so many sentences of similar lengths
 LEAVING_SHARE = 8  # done sentences leave a batch together once they are an eighth of it
 
@@ -194,10 +198,23 @@ def choose_highest_sums(device: torch.device) -> HighestSums:
     return partial(highest_sums, find_maxima=partial(find_block_maxima_by_triton, block=BLOCK))
 
 
-def choose_sentences(device: torch.device, sentence_count: int) -> int:
-    """Return how many sentences to search at once: `sentence_count`, but on a GPU 1,024 for 64."""
-    is_raised = device.type == "cuda" and sentence_count == Search.batch_size
-    return GPU_SENTENCES if is_raised else sentence_count
+def choose_sentences(
+    device: torch.device,
+    sentence_count: int,
+    models: Sequence[tuple[Architecture, int]],
+    width: int,
+) -> int:
+    """Return how many sentences to search at once: `sentence_count`, but more than 64 if faster.
+
+    `models` are sizes and target symbols of each model, `width` is the hypotheses of a sentence.
+    """
+    if sentence_count != Search.batch_size:
+        return sentence_count
+    if device.type == "cuda":
+        return GPU_SENTENCES
+    row = sum(max(NUMBERS_OF_LAYERS * sizes.d_model, symbols) for sizes, symbols in models)
+    faster = CPU_NUMBERS // (row * max(width, 2))  # with one hypothesis as with two
+    return max(sentence_count, faster if device.type == "cpu" else 0)
 
 
 def choose_lines(device: torch.device, line_count: int) -> int:

@@ -177,7 +177,7 @@ SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
 def fit_batch_size(
     models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
 ) -> Search:
-    """Return `search` with a batch size for a GPU, or one that fits a CPU's memory, if any does.
+    """Return `search` with the fastest batch size, or one that fits a CPU's memory, if any does.
 
     `width` is the number of hypotheses of a sentence. On a CPU the batch is as small as free memory
     demands; NotEnoughMemoryError is raised if that is too small for one sentence, and InputError if
@@ -186,10 +186,11 @@ def fit_batch_size(
     if not sources:
         return search
     device = models[0].output.weight.device
-    if device.type != "cpu":
-        return replace(search, batch_size=choose_sentences(device, search.batch_size))
-    longest = sorted(map(len, sources), reverse=True)[: search.batch_size]
     known = [(model.sizes, len(model.output.weight)) for model in models]
+    count = choose_sentences(device, search.batch_size, known, width)
+    if device.type != "cpu":
+        return replace(search, batch_size=count)
+    longest = sorted(map(len, sources), reverse=True)[:count]
     needs = np.cumsum(
         [sum(estimate_bytes(*one, n, search, width) for one in known) for n in longest]
     )
@@ -202,9 +203,8 @@ def fit_batch_size(
             "try a smaller beam, fewer samples, or shorter lines",
         )
     fitting = int((needs <= SHARE * free).sum())
-    if fitting == len(longest):
-        return search
-    return replace(search, batch_size=max(1, fitting))
+    least = search.batch_size if fitting == len(longest) else 1
+    return replace(search, batch_size=max(least, fitting))
 
 
 def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:

@@ -44,8 +44,8 @@ class Search:
     )
     batch_size: int = our_choice(
         64,
-        "number of sentences searched at once (64 means 1,024 on a GPU); in float32 no output "
-        "depends on it",
+        "number of sentences searched at once (64 means more for small models, 1,024 on a GPU); "
+        "in float32 no output depends on it",
     )
 
     constrained: bool = our_choice(
