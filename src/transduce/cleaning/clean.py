@@ -129,7 +129,7 @@ def list_files(name: str, files: object) -> list[Path]:
 
 
 def require_translators(name: str, forward: object, backward: object) -> None:
-    """Raise InputError if a given model does not translate, or they are no two directions."""
+    """Raise InputError if a given model does not translate, or the two are not opposite."""
     for argument, model in ((name, forward), ("backward", backward)):
         if isinstance(model, Translator):
             require_task(model.task, TextToText, model.recipe.data, argument)

@@ -208,13 +208,12 @@ def choose_sentences(
 
     `models` are sizes and target symbols of each model, `width` is the hypotheses of a sentence.
     """
-    if sentence_count != Search.batch_size:
+    if sentence_count != Search.batch_size or device.type not in {"cpu", "cuda"}:
         return sentence_count
     if device.type == "cuda":
         return GPU_SENTENCES
     row = sum(max(NUMBERS_OF_LAYERS * sizes.d_model, symbols) for sizes, symbols in models)
-    faster = CPU_NUMBERS // (row * max(width, 2))  # with one hypothesis as with two
-    return max(sentence_count, faster if device.type == "cpu" else 0)
+    return max(sentence_count, CPU_NUMBERS // (row * max(width, 2)))  # as many with 1 as with 2
 
 
 def choose_lines(device: torch.device, line_count: int) -> int:

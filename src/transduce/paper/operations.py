@@ -37,9 +37,7 @@ class AttentionMask:
     """
 
     causal: bool = False  # whether a position may attend only to itself and earlier positions
-    neighbourhood: int = (
-        0  # an odd r limits |i - j| to (r - 1) / 2 for positions i and j; 0: no limit
-    )
+    neighbourhood: int = 0  # an odd r limits |i - j| to (r - 1) / 2; 0: no limit
 
     def compute_allowed(
         self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]
@@ -67,8 +65,8 @@ def compatibility_scores(
 ) -> Float[Tensor, "*B T S"]:
     """Q Kᵀ / √d_k, or w · tanh(q + k), which is additive attention
 
-    Queries of width 2 K ask for additive attention: `Compatibility` (model.py) has appended w to
-    each q.
+    Additive attention is computed where queries have width 2 K, since `Compatibility` (model.py)
+    has appended w to each q.
     """
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
@@ -99,8 +97,8 @@ def build_padded_attention(
 ) -> "BatchAttention":
     """Return a function for attention over packed sentences of these lengths, under a mask.
 
-    It pads the sentences to one length, attends, and packs the results. Only here, and for decoding
-    steps in `PlainCache.layer_caches`, does attention know positions.
+    It pads the sentences to one length, attends, and packs the results. Positions are compared here
+    and, for decoding steps, in `PlainCache.layer_caches`.
     """
 
     def attend(
@@ -178,7 +176,7 @@ def smoothed_loss(
     """Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), m = `mass`    (section 5.4)
 
     Return this sum over T targets, and the sum of -log p(target) without a gradient. States after
-    the first T are left out: they are of padding, which `Operations.pad_batch` may append.
+    the first T are left out. They are of padding, which `Operations.pad_batch` may append.
     """
     log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
     right, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
