@@ -152,7 +152,7 @@ def test_int8_rounds_negative_activations_if_there_are_any(monkeypatch, activati
     layer = FeedForward(sizes())
     layer.initialise(torch.Generator().manual_seed(1))
     assert is_never_negative(layer)
-    monkeypatch.setattr(FeedForward, "activate", lambda self, x: activation(self.inner(x)))
+    monkeypatch.setattr(FeedForward, "compute_inner", lambda self, x: activation(self.inner(x)))
     assert not is_never_negative(layer)
 
 

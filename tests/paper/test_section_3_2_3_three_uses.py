@@ -19,7 +19,7 @@ def test_every_encoder_position_attends_to_all_positions():
     """In each layer: two restricted layers together would reach as far."""
     model, x = model_of(), torch.randn(9, 8, dtype=torch.float64)
     for layer in model.encoder:
-        attend = layer.self_attention.bind(model.operations, (9,))
+        attend = layer.self_attention.build_attention(model.operations, (9,))
         before = layer(x, attend)
         for changed_index in range(9):
             other = x.clone()

@@ -91,8 +91,8 @@ def test_the_gradients_of_all_devices_add_up_to_those_of_one_update():
 def gradient_of(training, own):
     """The gradient of an update on a device that computes the micro-batches `own` alone."""
 
-    def run_own(accumulate, costs, _):
-        return torch.stack([accumulate(one) for one in range(len(costs)) if one in own])
+    def run_own(accumulate, token_counts, _):
+        return torch.stack([accumulate(one) for one in range(len(token_counts)) if one in own])
 
     model, optimiser = fresh(training)
     update = update_weights(model, optimiser, training, 1, batches(1), run_own)

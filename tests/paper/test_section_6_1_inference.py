@@ -8,7 +8,7 @@ from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.checkpoint.checkpoints import save_snapshot
 from transduce.checkpoint.run_file import create_run
-from transduce.paper.search import LengthScore, beam_search, max_output_length, score_log_probs
+from transduce.paper.search import LengthScore, beam_search, max_output_length
 from transduce.recipes import by_name
 from transduce.runs.average import average_snapshots, average_weights
 from transduce.settings import Search
@@ -67,10 +67,12 @@ def test_the_length_penalty_by_hand():
 
 def test_a_score_is_log_p_over_the_penalty_so_that_longer_outputs_have_a_chance():
     """log P of -4.0 in 5 symbols loses against -4.6 in 10, and wins without a penalty."""
-    shorter, longer = score_log_probs([-4.0, -4.6], [5, 10], Search())
+    log_probs, lengths = torch.tensor([-4.0, -4.6]), torch.tensor([5, 10])
+    shorter, longer = LengthScore.tabulate(Search(), 10).score(log_probs, lengths).tolist()
     assert (shorter, longer) == pytest.approx((-4.0 / (10 / 6) ** 0.6, -4.6 / (15 / 6) ** 0.6))
     assert shorter < longer
-    shorter, longer = score_log_probs([-4.0, -4.6], [5, 10], Search(alpha=0.0))
+    unpenalised = LengthScore.tabulate(Search(alpha=0.0), 10)
+    shorter, longer = unpenalised.score(log_probs, lengths).tolist()
     assert shorter > longer
 
 

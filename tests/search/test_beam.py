@@ -11,8 +11,9 @@ from tests.reference.plain_beam_search import plain_beam_search
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.errors import InputError, NotFiniteError
+from transduce.exports.proof import restrict_ends
+from transduce.inference.pairs import score_log_probs
 from transduce.paper.search import (
-    LengthScore,
     beam_search,
     beam_strategy,
     compact_sentences,
@@ -35,12 +36,7 @@ def random_sources(count, max_length=6, seed=1):
 
 def score_function(search):
     """Return the score of the search as a function of log P and length, both plain numbers."""
-    length_score = LengthScore.tabulate(search, 60, dtype=torch.float64)
-
-    def score(log_prob, length):
-        return length_score.score(torch.tensor(log_prob), torch.tensor(length)).item()
-
-    return score
+    return lambda log_prob, length: score_log_probs([log_prob], [length], search)[0]
 
 
 def search_plainly(model, source, search, nbest, **options):
@@ -86,14 +82,14 @@ def test_a_beam_of_2_finds_what_greedy_search_misses():
     assert best(2) == (3,)
 
 
-@pytest.mark.parametrize(("end_candidates", "expected"), [(None, ()), (2, (3,))])
-def test_an_end_of_low_rank_finishes_unless_only_the_best_half_may_end(end_candidates, expected):
+@pytest.mark.parametrize(("rule", "expected"), [(lambda ours: ours, ()), (restrict_ends, (3,))])
+def test_an_end_of_low_rank_finishes_unless_only_the_best_half_may_end(rule, expected):
     def model(_, prefix):  # END is the third of the first symbols, with P = 0.2; (3,) has 0.18
         rows = {(): (0.2, 0, 0.4, 0.3, 0.1), (2,): (0.3, 0, 0, 0, 0.7), (3,): (0.6, 0, 0, 0, 0.4)}
         return [math.log(p) if p else -math.inf for p in rows.get(prefix, (0.1, 0, 0, 0, 0.9))]
 
     search, decoder = Search(beam=2, penalty="none"), ToyDecoder(model, 2)
-    strategy = beam_strategy(decoder, [(END,)], search, 1, end_candidates=end_candidates)
+    strategy = rule(beam_strategy(decoder, [(END,)], search, 1))
     ((_, (found,)),) = run_continuous_batching(decoder, [(END,)], search, strategy)
     assert found.ids == expected
 

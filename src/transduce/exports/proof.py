@@ -7,13 +7,26 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, final
 
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
 from transduce.errors import SaveError
 from transduce.exports.target import Engine, EngineOutput
 from transduce.inference.load import TaskModel
 from transduce.inference.outputs import combine_models, fit_batch_size, search_sources
-from transduce.paper.search import Hypothesis, beam_strategy, max_output_length
+from transduce.paper.operations import PLAIN
+from transduce.paper.search import (
+    BeamState,
+    DecodingStrategy,
+    Hypothesis,
+    StepResult,
+    beam_strategy,
+    max_output_length,
+)
 from transduce.search.bounds import search_in_memory
 from transduce.text.clean import normalise
+from transduce.vocabulary import END
 
 LINES = 1_000  # the most lines of a text that are translated
 MADE_UP, LONGEST = 64, 12  # lines made of random pieces, and the most pieces of one
@@ -177,9 +190,28 @@ def search_with_restricted_ends(
     search = fit_batch_size((model.transformer,), sources, search, beam)
     stepwise = combine_models((model.transformer,))
     operations = model.transformer.operations
-    strategy = beam_strategy(stepwise, sources, search, operations=operations, end_candidates=beam)
+    strategy = restrict_ends(beam_strategy(stepwise, sources, search, operations=operations))
     found = dict(search_in_memory(stepwise, sources, search, strategy))
     return [found[number][0] for number in range(len(sources))]
+
+
+def restrict_ends(strategy: DecodingStrategy) -> DecodingStrategy:
+    """Return a beam search in which an END below the W best continuations is dropped.
+
+    It is dropped by a log P of -inf. At the length limit END is the only continuation, and stays.
+    """
+
+    def expand(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:
+        width, symbols = strategy.width, log_probs.shape[1]
+        _, best = PLAIN.highest_sums(beams.log_probs, log_probs, width)
+        ends = torch.arange(width, device=best.device) * symbols + END  # columns, as in `best`
+        may_end = (best[:, :, None] == ends).any(dim=1)  # [S W]
+        may_end |= (beams.lengths + 1 == beams.max_lengths)[:, None]
+        log_probs = log_probs.clone()
+        log_probs[:, END].masked_fill_(~may_end.flatten(), -torch.inf)
+        return strategy.expand(beams, log_probs)
+
+    return replace(strategy, expand=expand)
 
 
 def require_proven(proof: Proof) -> None:

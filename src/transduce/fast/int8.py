@@ -109,7 +109,7 @@ def build_int8(linear: Linear, parent: nn.Module) -> Int8Linear:
 def is_never_negative(layer: FeedForward) -> bool:
     """Return whether the activation's output is never negative: True for ReLU, False for swish."""
     width = layer.outer.weight.shape[0]
-    return bool((layer.activate(torch.linspace(-4, 4, 16 * width).view(16, width)) >= 0).all())
+    return bool((layer.compute_inner(torch.linspace(-4, 4, 16 * width).view(16, width)) >= 0).all())
 
 
 # --- Kernels --------------------------------------------------------------------------------------

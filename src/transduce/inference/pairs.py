@@ -18,9 +18,9 @@ from transduce.errors import InputError, NotEnoughMemoryError, is_out_of_memory
 from transduce.inference.lines import LineWarning, Pair
 from transduce.packed import Packed, split_update
 from transduce.paper.model import Transformer
-from transduce.paper.search import score_log_probs
+from transduce.paper.search import LENGTH_TERMS
 from transduce.search.ensemble import log_mean_exp
-from transduce.settings import Data, Recipe
+from transduce.settings import Data, Recipe, Search
 from transduce.settings.fields import require
 from transduce.tasks import Task, find_task_kind
 from transduce.text.arguments import check_pairs
@@ -100,6 +100,15 @@ def score_pairs(
     log_probs = target_log_probs(models, sources, targets, tokens)
     scores = score_log_probs(log_probs, list(map(len, targets)), recipe.search)
     return list(zip(scores, log_probs, strict=True))
+
+
+def score_log_probs(
+    log_probs: Sequence[float], lengths: Sequence[int], search: Search
+) -> list[float]:
+    """Return the scores of outputs with these log P and lengths, END included."""
+    length_terms = LENGTH_TERMS[search.penalty]
+    terms = [length_terms(length, search) for length in lengths]
+    return [log_p / one.divisor + one.reward for log_p, one in zip(log_probs, terms, strict=True)]
 
 
 Result = TypeVar("Result")

@@ -57,9 +57,9 @@ def compute_dilation(side: int, number: int) -> int:
 
 
 class OtherLayer(nn.Module):
-    """A layer that replaces self-attention; its `bind` lays out a batch, from lengths alone."""
+    """A layer that replaces self-attention; `build_attention` lays out a batch by its lengths."""
 
-    def bind(
+    def build_attention(
         self,
         operations: Operations,  # noqa: ARG002 - only attention uses them
         lengths: Sequence[int],

@@ -1,7 +1,8 @@
 """The Transformer    (section 3)
 
-Batches are packed: the tokens of all sentences lie end to end, and only attention knows where one
-sentence ends. Parts without weights, such as attention, are in `Operations` (operations.py).
+Batches are packed: the tokens of all sentences lie end to end, and after the embedding every layer
+but attention treats each token by itself. Parts without weights, such as attention, are in
+`Operations` (operations.py).
 """
 
 import math
@@ -66,7 +67,7 @@ class Transformer(nn.Module):
         super().__init__()
         build = build_mixing or build_self_attention
         self.sizes, self.operations = sizes, operations
-        # the paper ties all three matrices; "target" ties the output to the target's
+        # "all", as in the paper, ties the three matrices; "target" ties target and output
         self.target = self.source = self.output = Embedding(target_symbols, sizes.d_model)
         if sizes.tie_embeddings != "all":
             self.source = Embedding(source_symbols, sizes.d_model)
@@ -91,8 +92,8 @@ class Transformer(nn.Module):
     def encode(self, source: Packed, operations: Operations | None = None) -> EncoderOutput:
         """Compute the encoder's output z_1 .. z_n of each source x_1 .. x_n    (section 3)"""
         operations = operations or self.operations
-        # one attention for all layers, since their masks are the same
-        attend = self.encoder[0].self_attention.bind(operations, source.lengths)
+        # one attention function serves all layers, since all have the same mask
+        attend = self.encoder[0].self_attention.build_attention(operations, source.lengths)
         x = self.embed(source, self.source, self.source_positions)
         for layer in self.encoder:
             x = layer(x, attend)
@@ -103,7 +104,7 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, "T d_model"]:
         """Return the decoder's states; `inputs` are the targets, shifted right    (section 3.1)"""
         operations = operations or self.operations
-        attend = self.decoder[0].self_attention.bind(operations, inputs.lengths)
+        attend = self.decoder[0].self_attention.build_attention(operations, inputs.lengths)
         attend_to_source = operations.build_attention(
             inputs.lengths, memory.lengths, FULL_ATTENTION
         )
@@ -119,7 +120,7 @@ class Transformer(nn.Module):
     def target_log_probs(
         self, states: Float[Tensor, "T d_model"], targets: Int[Tensor, " T"]
     ) -> Float[Tensor, " T"]:
-        """Return log p of the target that follows each of the decoder's states."""
+        """Return log p of the target token that each of the decoder's states predicts."""
         operation = self.operations.target_log_probs
         return operation(states, self.output.weight, targets, self.logit_bias)
 
@@ -187,13 +188,14 @@ class EncoderLayer(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "S d_model"],
-        attend: Any,  # noqa: ANN401 - what `self_attention.bind` returned
+        attend: Any,  # noqa: ANN401 - what `self_attention.build_attention` returned
     ) -> Float[Tensor, "S d_model"]:
         x = self.add_self(x, lambda y: self.self_attention(y, attend))
         return self.add_feed_forward(x, self.feed_forward)
 
-    def sub_layers(self) -> "Sequence[SubLayer]":
-        return self.self_attention, self.feed_forward
+    def last_matrices(self) -> list[Tensor | None]:
+        """Return W^O and W2, for `scale_by_depth`."""
+        return [self.self_attention.last_matrix, self.feed_forward.outer.weight]
 
 
 @final
@@ -211,7 +213,7 @@ class DecoderLayer(nn.Module):
         self,
         x: Float[Tensor, "T d_model"],
         z: Float[Tensor, "S d_model"],
-        attend: Any,  # noqa: ANN401 - what `self_attention.bind` returned
+        attend: Any,  # noqa: ANN401 - what `self_attention.build_attention` returned
         attend_to_source: BatchAttention,
     ) -> Float[Tensor, "T d_model"]:
         x = self.add_self(x, lambda y: self.self_attention(y, attend))
@@ -226,8 +228,10 @@ class DecoderLayer(nn.Module):
         x = self.add_cross.decode_step(x, partial(self.cross_attention.decode_step, cache=cache))
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
 
-    def sub_layers(self) -> "Sequence[SubLayer]":
-        return self.self_attention, self.cross_attention, self.feed_forward
+    def last_matrices(self) -> list[Tensor | None]:
+        """Return both W^O and W2, for `scale_by_depth`."""
+        cross, feed_forward = self.cross_attention.output, self.feed_forward.outer
+        return [self.self_attention.last_matrix, cross.weight, feed_forward.weight]
 
 
 class Residual(nn.Module):
@@ -318,9 +322,9 @@ class SelfAttention(nn.Module):
         self.query_key_value = Linear(sizes.d_model, sum(self.widths), bias=sizes.attention_biases)
         self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
         self.compatibility = Compatibility(sizes)
-        self.reach = mask.reach  # how many steps back a decoding step attends
+        self.reach = mask.reach  # how far back the newest token attends; None: no limit
 
-    def bind(self, operations: Operations, lengths: Sequence[int]) -> BatchAttention:
+    def build_attention(self, operations: Operations, lengths: Sequence[int]) -> BatchAttention:
         """Return the attention function for sentences of these lengths, under the layer's mask."""
         return operations.build_attention(lengths, lengths, self.mask)
 
@@ -335,7 +339,7 @@ class SelfAttention(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Cache the newest tokens' keys and values; return residual + MultiHead(X, X, X)."""
+        """Cache the newest tokens' keys and values; return residual + their self-attention."""
         q, k, v = cache.split_heads(self.query_key_value(x), self.heads, self.widths)
         cache.append(k, v)
         return self.output.forward_add(cache.attend(self.compatibility(q)), residual)
@@ -357,6 +361,7 @@ class CrossAttention(nn.Module):
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
         self.heads, self.dropout = sizes.heads, sizes.attention_dropout
+        # widths of all heads' keys and values; queries are as wide as keys
         self.widths = [sizes.heads * width for width in (sizes.d_k, sizes.d_v)]
         self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=sizes.attention_biases)
         self.key_value = Linear(sizes.d_model, sum(self.widths), bias=sizes.attention_biases)
@@ -391,14 +396,10 @@ class CrossAttention(nn.Module):
         self.key_value.fill_glorot(generator, self.widths)
         self.output.fill_glorot(generator)
 
-    @property
-    def last_matrix(self) -> Tensor:
-        return self.output.weight
-
 
 @final
 class Compatibility(nn.Module):
-    """Changes queries, so that `compatibility_scores` compares them as asked    (3.2.1, 6.2)
+    """Changes queries, so that `compatibility_scores` computes the chosen form    (3.2.1, 6.2)
 
     "scaled-dot", the paper's q · k / √d_k, leaves them as they are.
     "dot" is q · k; q is multiplied by √d_k, which undoes the division.
@@ -413,7 +414,6 @@ class Compatibility(nn.Module):
         self.weight = nn.Parameter(torch.empty(sizes.heads * rows, sizes.d_k)) if rows else None
 
     def forward(self, q: Float[Tensor, "*T H K"]) -> Float[Tensor, "*T H Q"]:
-        """Convert queries for `compatibility_scores` (operations.py)."""
         if self.weight is None:
             return q * math.sqrt(q.shape[-1]) if self.kind == "dot" else q
         w = self.weight.to(q.dtype).unflatten(0, (self.heads, -1))  # [H K K] or [H 1 K]
@@ -464,15 +464,15 @@ class FeedForward(nn.Module):
         self.outer = Linear(sizes.d_ff, sizes.d_model, bias=True)
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
-        return self.outer(self.dropout(self.activate(x)))
+        return self.outer(self.dropout(self.compute_inner(x)))
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"]
     ) -> Float[Tensor, "R d_model"]:
         """Return residual + FFN(x) of R hypotheses' newest tokens."""
-        return self.outer.forward_add(self.activate(x), residual)
+        return self.outer.forward_add(self.compute_inner(x), residual)
 
-    def activate(self, x: Float[Tensor, "R d_model"]) -> Float[Tensor, "R d_ff"]:
+    def compute_inner(self, x: Float[Tensor, "R d_model"]) -> Float[Tensor, "R d_ff"]:
         """Return the inner layer's output, max(0, x W1 + b1), or swish in place of the ReLU."""
         return functional.silu(self.inner(x)) if self.is_swish else self.inner.forward_relu(x)
 
@@ -480,10 +480,6 @@ class FeedForward(nn.Module):
         """Draw W1 and W2 by Glorot's rule and set the biases to 0."""
         self.inner.fill_glorot(generator)
         self.outer.fill_glorot(generator)
-
-    @property
-    def last_matrix(self) -> Tensor:
-        return self.outer.weight
 
 
 @runtime_checkable
@@ -528,7 +524,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
-        """Draw the weight by Glorot's rule, as the function `fill_glorot`; set the bias to 0."""
+        """Draw the weight with the function `fill_glorot`; set the bias to 0."""
         fill_glorot(self.weight, generator, rows)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -620,12 +616,12 @@ class LearnedPositions(nn.Module):
         if longest > len(self.weight):
             raise InputError(
                 f"a sentence has {longest} pieces, this model learned {len(self.weight)} positions",
-                "split the line, or train with more architecture.max_positions or with sinusoids",
+                "split the line, or train with a larger architecture.max_positions, or sinusoids",
             )
         return self.weight[positions]
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw from a normal distribution with the sinusoids' deviation, √½ (decision 0044)."""
+        """Draw from a normal distribution with the sinusoids' standard deviation, √½."""
         nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
 
 
@@ -641,13 +637,14 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 # - Matrices: Glorot uniform. W^Q, W^K and W^V of all heads count as three matrices, even where one
 #   tensor stores them. Biases are 0, gains of norms are 1.
 # - Embeddings: normal with standard deviation d_model^-0.5. They are multiplied by √d_model and so
-#   begin about as large as the sinusoids; learned positions have the sinusoids' deviation, √½.
+#   begin about as large as the sinusoids; learned positions have the sinusoids' standard deviation,
+#   √½ (docs/internals/decisions/0044).
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
 #   is then divided by √(number of sub-layers in its stack). In post-norm, LayerNorm divides the sum
 #   x + Sublayer(x) by its standard deviation. If sub-layer outputs are large, this shrinks the
-#   token's embedding in every layer. If they are small, a whole stack only about doubles the
-#   variance of its input, and a post-norm model needs half as many updates to learn to attend to
-#   the source (docs/internals/decisions/0014).
+#   token's embedding in every layer. If they are small, the sub-layers of a stack together add only
+#   about the variance of the stack's input, and a post-norm model learns to attend to the source in
+#   half as many updates as otherwise (docs/internals/decisions/0014).
 
 
 def build_transformer(
@@ -673,14 +670,6 @@ class DrawsWeights(Protocol):
     def initialise(self, generator: torch.Generator) -> None: ...
 
 
-@runtime_checkable
-class SubLayer(Protocol):
-    """A sub-layer; `scale_by_depth` divides its last matrix, which is W^O or W2, if it has one."""
-
-    @property
-    def last_matrix(self) -> Tensor | None: ...
-
-
 @torch.no_grad()
 def initialise(model: nn.Module, generator: torch.Generator) -> None:
     """Draw the initial weights of a model in place, layer by layer in the order of `modules()`.
@@ -698,24 +687,24 @@ def initialise(model: nn.Module, generator: torch.Generator) -> None:
 
 @torch.no_grad()
 def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
-    """Divide the last matrix of each sub-layer by √(number of sub-layers)    (decision 0014)"""
-    sub_layers = [one for layer in layers for one in layer.sub_layers()]
-    for sub_layer in sub_layers:
-        if sub_layer.last_matrix is not None:
-            sub_layer.last_matrix.div_(math.sqrt(len(sub_layers)))
+    """Divide the last matrix of each sub-layer, W^O or W2, by √(number of sub-layers)."""
+    matrices = [matrix for layer in layers for matrix in layer.last_matrices()]
+    for matrix in matrices:
+        if matrix is not None:  # an LSTM (Table 1) has no such matrix
+            matrix.div_(math.sqrt(len(matrices)))
 
 
 def fill_glorot(weight: Tensor, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
     """Draw a weight in place from U(±√(6 / (fan-in + fan-out))), which is Glorot's rule.
 
-    `rows` are the numbers of rows of stacked matrices, each with its own fan-out.
+    `rows` lists the row counts of stacked matrices, each with its own fan-out; empty: one matrix.
     """
     for matrix in weight.split(list(rows) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))
         nn.init.uniform_(matrix, -bound, bound, generator=generator)
 
 
-# --- The model as a decoder (section 6.1) ---------------------------------------------------------
+# --- The model in a search (section 6.1) ----------------------------------------------------------
 
 
 @final

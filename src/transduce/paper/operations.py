@@ -1,7 +1,7 @@
 """The parts without weights: attention, a search's cache, the loss, the best continuations
 
-These are the plain functions of sections 3.2.1, 3.2.3, 3.4, 5.4 and 6.1. The model, the update and
-the search get them as one frozen value, `Operations`. `transduce.fast` replaces some by faster
+These are the plain functions of sections 3.2.1, 3.2.3, 3.4, 5.4 and 6.1. The model, its training
+and its search get them as one frozen value, `Operations`. `transduce.fast` replaces some by faster
 functions, whose results are the same up to rounding.
 """
 
@@ -19,9 +19,9 @@ from torch.nn.utils.rnn import pad_sequence
 from transduce.packed import Batch
 
 # B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
-# Q: width of a query: K, or 2 K in additive attention
-# packed: the tokens of all sentences end to end, T_P and S_P in all
-# loss: T target tokens of a whole batch, and P with the padding after them
+# Q: width of a query: K, or 2 K where additive attention has appended w to it · k: K or d_v
+# packed: the tokens of all sentences end to end; T_P and S_P count them
+# loss: T target tokens of a whole batch; P counts these and the padding after them
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
 # in shapes, #x is x or 1, which broadcasts, and {x} is the value of the argument x
 
@@ -31,13 +31,13 @@ from transduce.packed import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
-    """Which keys a query may attend to: all, or none after it, or only near ones    (3.2.3 and 4)
+    """Which keys a query may attend to: all, no later ones, or only near ones    (3.2.3 and 4)
 
     A mask that is causal and has a neighbourhood hides both later and distant keys.
     """
 
     causal: bool = False  # whether a position may attend only to itself and earlier positions
-    neighbourhood: int = 0  # an odd r limits |i - j| to (r - 1) / 2; 0: no limit
+    neighbourhood: int = 0  # an odd r allows a distance of at most (r - 1) / 2; 0: any
 
     def compute_allowed(
         self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]
@@ -65,8 +65,7 @@ def compatibility_scores(
 ) -> Float[Tensor, "*B T S"]:
     """Q Kᵀ / √d_k, or w · tanh(q + k), which is additive attention
 
-    Additive attention is computed where queries have width 2 K, since `Compatibility` (model.py)
-    has appended w to each q.
+    A query of width 2 K means additive attention: `Compatibility` (model.py) has appended w to it.
     """
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
@@ -97,8 +96,8 @@ def build_padded_attention(
 ) -> "BatchAttention":
     """Return a function for attention over packed sentences of these lengths, under a mask.
 
-    It pads the sentences to one length, attends, and packs the results. Positions are compared here
-    and, for decoding steps, in `PlainCache.layer_caches`.
+    It pads the sentences to one length, attends, and packs the results. The mask is applied here
+    and, in decoding steps, in `PlainCache.layer_caches`.
     """
 
     def attend(
@@ -112,8 +111,8 @@ def build_padded_attention(
         queries = torch.arange(is_query.shape[1], device=q.device)
         keys = torch.arange(is_key.shape[1], device=q.device)
         allowed = mask.compute_allowed(queries, keys) & is_key[:, None]  # [B T S]
-        # A padded query may have no key to attend to. A softmax over no keys is NaN, and so are its
-        # gradients. So such a query attends to all keys; its result is dropped below.
+        # A query that is padding may have no key to attend to, and the softmax over no keys is NaN,
+        # as are its gradients. So padding attends to all keys; its results are dropped below.
         allowed = allowed | ~is_query[:, :, None]
         out = attention(
             pad_sentences(q, query_lengths),
@@ -128,14 +127,14 @@ def build_padded_attention(
 
 
 def split_heads(
-    x: Float[Tensor, "T widths"], heads: int, widths: Sequence[int]
-) -> list[Float[Tensor, "T H k"]]:
+    x: Float[Tensor, "T_P widths"], heads: int, widths: Sequence[int]
+) -> list[Float[Tensor, "T_P H k"]]:
     """Split each token's projections into parts of these widths, and each part into H heads.
 
     A part is the projected queries, keys or values of all heads. Its head i is Q W_i^Q, K W_i^K or
     V W_i^V.
     """
-    parts = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)  # an operator less
+    parts = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)  # one part needs no split
     return [part.unflatten(1, (heads, -1)) for part in parts]
 
 
@@ -149,7 +148,7 @@ def pad_sentences(x: Float[Tensor, "T_P H K"], lengths: Sequence[int]) -> Float[
     return pad_sequence(x.split(list(lengths)), batch_first=True).transpose(1, 2)
 
 
-# --- The loss and the highest sums (sections 5.4 and 6.1) -----------------------------------------
+# --- The loss and the best continuations (sections 5.4 and 6.1) -----------------------------------
 
 
 def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
@@ -161,7 +160,7 @@ def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
     """Return the probability that label smoothing spreads evenly over all V symbols    (5.4)
 
     In the form "szegedy", the default, it is ε. In the form "t2t", that of the authors'
-    tensor2tensor, the V - 1 wrong symbols share ε, which is the same as ε V / (V - 1) over all V.
+    tensor2tensor, the V - 1 wrong symbols share ε, as if all V symbols shared ε V / (V - 1).
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -176,11 +175,11 @@ def smoothed_loss(
     """Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), m = `mass`    (section 5.4)
 
     Return this sum over T targets, and the sum of -log p(target) without a gradient. States after
-    the first T are left out. They are of padding, which `Operations.pad_batch` may append.
+    the first T belong to padding that `Operations.pad_batch` may append; they are left out.
     """
     log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
-    right, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
-    return ((1 - mass) * right + mass * mean).sum(), right.detach().sum()
+    nats, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
+    return ((1 - mass) * nats + mass * mean).sum(), nats.detach().sum()
 
 
 def target_log_probs(
@@ -195,9 +194,9 @@ def target_log_probs(
 
 
 def stable_topk(
-    values: Float[Tensor, "B C"], count: int
-) -> tuple[Float[Tensor, "B K"], Int[Tensor, "B K"]]:
-    """Return the K = `count` highest of each row's C values, highest first, and their columns.
+    values: Float[Tensor, "B n"], count: int
+) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
+    """Return the C = `count` highest values of each row, highest first, and their columns.
 
     Of equal values the leftmost comes first. NaN comes last.
     """
@@ -210,8 +209,8 @@ def highest_sums(
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
     """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
 
-    A sentence has W hypotheses with one score each; R = B W. The column of symbol v after
-    hypothesis w is w V + v. Equal sums and NaN have the order of `stable_topk`.
+    A sentence has W hypotheses with one score each, which is log P in beam search; R = B W. The
+    column of symbol v after hypothesis w is w V + v. Equal sums and NaN stand as in `stable_topk`.
     """
     sums = scores[:, :, None] + log_probs.view(*scores.shape, -1)  # [B W V]
     return stable_topk(sums.flatten(1), count)
@@ -220,8 +219,8 @@ def highest_sums(
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
-    A replacement may return True without reading the flags, to avoid waiting for a GPU. So True
-    must never change a caller's result, only its speed.
+    A replacement may return True without reading the flags, to avoid waiting for a GPU. So a
+    caller's result must be right even where True is wrong.
     """
     return bool(flags.any())
 
@@ -237,7 +236,7 @@ def keep_batch(batch: Batch) -> Batch:
 @final
 @dataclass(frozen=True)
 class PlainCache:
-    """The keys and values of all layers, for each hypothesis: of its tokens and of its source.
+    """All layers' keys and values of each hypothesis' tokens and of its source.
 
     Searches are faster with the cache of `transduce.fast.kv_cache`, which stores each source once,
     and not once for each of its hypotheses.
@@ -257,8 +256,8 @@ class PlainCache:
     ) -> "PlainCache":
         """Return a cache with each layer's keys and values of the sources, and no past tokens."""
         k, v = (
-            torch.stack([pad_sentences(layer, lengths).transpose(1, 2) for layer in side])
-            for side in (keys, values)
+            torch.stack([pad_sentences(layer, lengths).transpose(1, 2) for layer in layers])
+            for layers in (keys, values)
         )
         source_lengths = torch.tensor(lengths, device=k.device)
         nothing = (k[:, :, :0], v[:, :, :0])
@@ -274,11 +273,11 @@ class PlainCache:
 
         That token may attend to the `reach` tokens before it, or to all if `reach` is None.
         """
-        k, v = (pad_cache(side, side.shape[2] + 1) for side in self.past)
+        k, v = (pad_cache(x, x.shape[2] + 1) for x in self.past)
         return replace(self, past=(k, v), reach=reach)
 
     def layer_caches(self) -> "list[PlainLayerCache]":
-        """Return each layer's part of this cache, a view: `append` writes into the cache."""
+        """Return views of each layer's part of the cache; their `append` writes into the cache."""
         positions = torch.arange(self.past[0].shape[2], device=self.next_positions.device)
         back = self.next_positions[:, None] - positions  # [R T]
         allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
@@ -312,15 +311,15 @@ class PlainCache:
         )
 
 
-def pad_cache(side: Float[Tensor, "N R T H k"], length: int) -> Float[Tensor, "N R {length} H k"]:
+def pad_cache(x: Float[Tensor, "N R T H k"], length: int) -> Float[Tensor, "N R {length} H k"]:
     """Pad the keys or values of every row with zeros to `length` positions."""
-    return functional.pad(side, (0, 0, 0, 0, 0, length - side.shape[2]))
+    return functional.pad(x, (0, 0, 0, 0, 0, length - x.shape[2]))
 
 
 @final
 @dataclass(frozen=True)
 class PlainLayerCache:
-    """A layer's keys and values in a decoding step. It appends the newest and attends to all."""
+    """One layer's keys and values in a decoding step, which adds a token to each hypothesis."""
 
     keys: Float[Tensor, "R T H K"]
     values: Float[Tensor, "R T H d_v"]
@@ -335,7 +334,7 @@ class PlainLayerCache:
     ) -> list[Float[Tensor, "R H k"]]:
         """Split the newest tokens' projections into heads, as `append` and `attend` take them.
 
-        Another cache may return another layout.
+        Another class of `LayerCache` may return another layout.
         """
         return split_heads(x, heads, widths)
 
@@ -347,14 +346,14 @@ class PlainLayerCache:
 
     def attend(self, q: Float[Tensor, "R H Q"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from each newest token to its hypothesis; concatenate the heads    (equation 1)"""
-        return attend_to_rows(q, self.keys, self.values, self.allowed)
+        return attend_within_rows(q, self.keys, self.values, self.allowed)
 
     def attend_to_source(self, q: Float[Tensor, "R H Q"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from each newest token to its source; concatenate the heads    (equation 1)"""
-        return attend_to_rows(q, self.source_keys, self.source_values, self.allowed_in_source)
+        return attend_within_rows(q, self.source_keys, self.source_values, self.allowed_in_source)
 
 
-def attend_to_rows(
+def attend_within_rows(
     q: Float[Tensor, "R H Q"],
     k: Float[Tensor, "R S H K"],
     v: Float[Tensor, "R S H d_v"],

@@ -3,7 +3,8 @@
 The search keeps W unfinished, or live, hypotheses of each sentence. One step finds their 2 W best
 continuations. Those that end in END are finished; the best W without END stay live. At most W of
 the 2 W can end in END, so W others are left to fill the beam. A beam of 1 is greedy search: it
-appends the likeliest symbol until that is END.
+appends the likeliest symbol until that is END. The paper's W is 4, its length penalty has α = 0.6,
+and an output has at most input length + 50 symbols; in parsing they are 21, 0.3 and 300.
 
 Any model that implements `StepwiseModel` can be searched. Many sentences are searched at once, as
 rows of the same tensors, and no result depends on the others.
@@ -29,7 +30,7 @@ from transduce.settings import Search
 from transduce.vocabulary import BEGIN, END
 
 # S sentences · W live and N finished hypotheses of each · R = S W rows, one per live hypothesis
-# V symbols of the vocabulary · C candidates of a sentence · L symbols of the longest output
+# V symbols of the vocabulary · C candidates of a sentence · L symbols of the highest length limit
 
 State = TypeVar("State")
 
@@ -118,17 +119,12 @@ class LengthScore:
 
     @classmethod
     def tabulate(
-        cls,
-        search: Search,
-        max_length: int,
-        *,
-        device: torch.device | None = None,
-        dtype: torch.dtype = torch.float32,
+        cls, search: Search, max_length: int, *, device: torch.device | None = None
     ) -> "LengthScore":
         """Build the `LengthScore` of `search.penalty` for all lengths from 0 to `max_length`."""
         terms_of = LENGTH_TERMS[search.penalty]
         terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]
-        tables = torch.tensor(terms, dtype=dtype).T
+        tables = torch.tensor(terms, dtype=torch.float32).T
         both = torch.cat([tables, tables.cummax(dim=1).values])
         return cls(*move_to_device(both, device or both.device))
 
@@ -157,22 +153,13 @@ class LengthScore:
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
 
-def score_log_probs(
-    log_probs: Sequence[float], lengths: Sequence[int], search: Search
-) -> list[float]:
-    """Compute the scores of given outputs from their log P and lengths (with END), in float64."""
-    length_score = LengthScore.tabulate(search, max(lengths, default=0), dtype=torch.float64)
-    values = torch.tensor(log_probs, dtype=torch.float64)
-    return length_score.score(values, torch.tensor(lengths, dtype=torch.long)).tolist()
-
-
 # --- The state of a search ------------------------------------------------------------------------
 
 
 class BeamState(NamedTuple):
     """The live and finished hypotheses of S sentences; every tensor has one row per sentence.
 
-    Tokens that are not written yet are END. A row without a hypothesis, a dead one, has log P -inf.
+    Tokens that are not written yet are END. A place without a hypothesis has log P -inf (dead).
     """
 
     sentences: Int[Tensor, " S"]  # index of each sentence in the input, from 0
@@ -191,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " S"]  # True for sentences that leave: done, and not kept waiting
+    is_leaving: Bool[Tensor, " S"]  # True for done sentences; a fast way may keep some
 
 
 @final
@@ -200,7 +187,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # live before the first symbol: 1 in a beam, where all would stay equal
+    initially_live: int  # live before the first symbol: 1 in a beam, as equal ones would stay equal
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -232,13 +219,8 @@ def beam_strategy(
     nbest: int = 1,
     *,
     operations: Operations = PLAIN,
-    end_candidates: int | None = None,
 ) -> DecodingStrategy:
-    """Return a beam search for `nbest` outputs a source, at least 1 and at most the beam's width.
-
-    With `end_candidates` only an END among so many of the best continuations finishes a hypothesis,
-    as in CTranslate2; others are dropped.
-    """
+    """Return a beam search for `nbest` outputs per source, from 1 to the beam's width."""
     if not 1 <= nbest <= search.beam:
         raise InputError(
             f"{nbest} best hypotheses are asked for, but the beam holds {search.beam}",
@@ -248,7 +230,6 @@ def beam_strategy(
         expand_beams,
         length_score=LengthScore.of_sources(model, sources, search),
         operations=operations,
-        end_candidates=end_candidates,
     )
     return DecodingStrategy(search.beam, initially_live=1, finished_kept=nbest, expand=expand)
 
@@ -271,23 +252,18 @@ def expand_beams(
     log_probs: Float[Tensor, "R V"],
     length_score: LengthScore,
     operations: Operations = PLAIN,
-    end_candidates: int | None = None,
 ) -> StepResult:
     """Do one step of beam search: extend all hypotheses, keep the best, find done sentences.
 
     With a beam of 1 the model's rows need no reordering.
     """
     candidates = find_best_continuations(beams, log_probs, operations)
-    slots = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
-    may_finish = candidates
-    if end_candidates is not None:
-        ranks = torch.arange(candidates.ends.shape[1], device=log_probs.device)
-        may_finish = candidates._replace(ends=candidates.ends & (ranks < end_candidates))
-    if operations.is_any(may_finish.ends):
-        beams = update_finished(beams, may_finish, slots, length_score)
-    beams, parents = update_live(beams, candidates, slots, operations)
+    places = torch.arange(len(beams.lengths), device=log_probs.device)[:, None]  # in the batch
+    if operations.is_any(candidates.ends):
+        beams = update_finished(beams, candidates, places, length_score)
+    beams, parents = update_live(beams, candidates, places, operations)
     width = parents.shape[1]
-    parent_rows = (slots * width + parents).flatten() if width > 1 else None
+    parent_rows = (places * width + parents).flatten() if width > 1 else None
     return StepResult(beams, parent_rows, find_done(beams, length_score))
 
 
@@ -306,17 +282,17 @@ def find_best_continuations(
     if operations.is_any(at_limit):
         end_totals, end_columns = append_end(beams, log_probs, count)
         totals, columns = totals.where(~at_limit, end_totals), columns.where(~at_limit, end_columns)
-    found = columns % symbols
-    return Candidates(totals, columns // symbols, found, found == END, lengths)
+    ids = columns % symbols
+    return Candidates(totals, columns // symbols, ids, ids == END, lengths)
 
 
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
-    """Append END to each sentence's W hypotheses; return C = `count` log P a sentence, and columns.
+    """Append END to a sentence's W hypotheses; return C = `count` log P per sentence, and columns.
 
-    Columns are counted as in `highest_sums`, the same for all sentences. After the first W of them
-    log P is -inf. To mask `log_probs` instead would take a GPU a pass over R V numbers each step.
+    Columns are counted as in `highest_sums`, the same for all sentences; all log P but the first W
+    are -inf. To mask all other symbols in `log_probs` would cost a GPU a pass over R V numbers.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -327,7 +303,7 @@ def append_end(
 def update_finished(
     beams: BeamState,
     candidates: Candidates,
-    slots: Int[Tensor, "S 1"],
+    places: Int[Tensor, "S 1"],
     length_score: LengthScore,
 ) -> BeamState:
     """Add each sentence's candidates that end in END to its finished hypotheses; keep the best.
@@ -347,12 +323,12 @@ def update_finished(
     return beams._replace(
         finished_scores=scores,
         finished_log_probs=log_probs.gather(1, kept),
-        finished_tokens=tokens[slots, origins],
+        finished_tokens=tokens[places, origins],
     )
 
 
 def update_live(
-    beams: BeamState, candidates: Candidates, slots: Int[Tensor, "S 1"], operations: Operations
+    beams: BeamState, candidates: Candidates, places: Int[Tensor, "S 1"], operations: Operations
 ) -> tuple[BeamState, Int[Tensor, "S W"]]:
     """Keep the W best candidates without END; return the new beams and the parents' indices.
 
@@ -366,7 +342,7 @@ def update_live(
         log_probs, parents, ids = (one.gather(1, order) for one in (log_probs, parents, ids))
     log_probs, parents, ids = log_probs[:, :width], parents[:, :width], ids[:, :width]
     position = beams.lengths[:, None, None].expand(*ids.shape, 1)
-    tokens = beams.tokens[slots, parents].scatter_(2, position, ids[:, :, None])
+    tokens = beams.tokens[places, parents].scatter_(2, position, ids[:, :, None])
     beams = beams._replace(lengths=lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens)
     return beams, parents
 
@@ -488,7 +464,7 @@ def retire_done(
     if not any(done):
         state = state if parent_rows is None else model.reorder(state, parent_rows)
         return ActiveBatch(state, beams), []
-    results = collect_results(beams, [sentence for sentence, flag in enumerate(done) if flag])
+    results = collect_results(beams, [place for place, flag in enumerate(done) if flag])
     remaining = compact_sentences(done)
     if not remaining:
         return None, results
@@ -498,9 +474,12 @@ def retire_done(
     return ActiveBatch(state, select_sentences(beams, remaining)), results
 
 
-def collect_results(beams: BeamState, rows: Sequence[int]) -> list[Result]:
-    """Return (sentence, hypotheses) of each given row; raise NotFiniteError if a row has none."""
-    index = move_to_device(torch.tensor(rows), beams.sentences.device)
+def collect_results(beams: BeamState, places: Sequence[int]) -> list[Result]:
+    """Return (source index, hypotheses) of the sentences at these places in the batch.
+
+    Raise NotFiniteError if a sentence has no hypothesis with a finite probability.
+    """
+    index = move_to_device(torch.tensor(places), beams.sentences.device)
     finished = (beams.finished_tokens, beams.finished_scores, beams.finished_log_probs)
     sentences, *lists = convert_to_lists([one[index] for one in (beams.sentences, *finished)])
     results = []
@@ -520,13 +499,14 @@ def collect_results(beams: BeamState, rows: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the unfinished sentences' indices; the last of them take the finished ones' places.
+    """List the places of sentences that are not done; the last ones take those of done ones.
 
-    Most unfinished sentences keep their index, so that little is copied.
+    Most sentences keep their place, so that little is copied.
     """
-    count = done.count(False)  # as many are done before this index as are unfinished from it on
-    last = (sentence for sentence in range(count, len(done)) if not done[sentence])
-    return [next(last) if done[slot] else slot for slot in range(count)]
+    # as many sentences are done before place `count` as are unfinished from it on
+    count = done.count(False)
+    last = (place for place in range(count, len(done)) if not done[place])
+    return [next(last) if done[place] else place for place in range(count)]
 
 
 def merge_batches(
@@ -540,9 +520,9 @@ def merge_batches(
     )
 
 
-def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
-    """Return the beams of these rows, with tokens cut to the highest length limit among them."""
-    index = move_to_device(torch.tensor(rows), beams.last_ids.device)
+def select_sentences(beams: BeamState, places: Sequence[int]) -> BeamState:
+    """Return the beams at these places, with tokens cut to the highest length limit among them."""
+    index = move_to_device(torch.tensor(places), beams.last_ids.device)
     selected = BeamState(*(tensor[index] for tensor in beams))
     return resize_tokens(selected, int(selected.max_lengths.max()))
 

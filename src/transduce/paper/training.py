@@ -1,13 +1,14 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
-over the target tokens of all micro-batches. If an update is split into others, only dropout and
-rounding change. A step's data and dropout depend only on the run's seed, the step and the
-micro-batch, so that a resumed run goes on as if it had never stopped.
+over the target tokens of all micro-batches. Another split into micro-batches changes only dropout
+and rounding. An update's data and dropout depend only on the run's seed, the update's number (its
+step) and the micro-batch, so that a resumed run goes on as if it had never stopped.
 
 The pairs of an update are chosen in corpus/plan.py (section 5.1): as many as fit into both budgets,
-one of source tokens and one of target tokens, counted with END and without padding. The last
-snapshots of a run are averaged in runs/average.py (section 6.1).
+one of source tokens and one of target tokens, counted with END and without padding, 25,000 each in
+the paper. The last snapshots of a run are averaged in runs/average.py (section 6.1), in the paper 5
+of a base model and 20 of a big one, 10 minutes apart.
 """
 
 import hashlib
@@ -47,7 +48,7 @@ def scaled_learning_rate(step: int, sizes: Architecture, training: Training) -> 
 
 # --- Adam (section 5.3) ---------------------------------------------------------------------------
 
-UPDATES = "updates"  # the key of the number of updates in `Adam.moments`
+UPDATES = "updates"  # `Adam.moments` has the number of updates under this key
 
 
 @final
@@ -56,10 +57,10 @@ class Adam:
 
     m ← β1 m + (1 - β1) g
     v ← β2 v + (1 - β2) g²
-    w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)        at update t
+    w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)        t counts updates not skipped
 
-    The weights are kept here in float32. The model computes with a copy in `training.precision`, to
-    which it is converted.
+    In the paper β1 = 0.9, β2 = 0.98 and ε = 10^-9. The weights are kept here in float32. The model
+    is converted to `training.precision` and has a copy of them.
     """
 
     def __init__(self, model: nn.Module, training: Training) -> None:
@@ -105,7 +106,7 @@ class Adam:
     def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
         """Update the weights with this learning rate; do nothing if `skip` is 1.
 
-        It is a tensor, so that a GPU's optimiser need not wait for it.
+        `skip` is a tensor, so that another optimiser need not wait for a GPU.
         """
         if skip:
             return
@@ -144,7 +145,7 @@ class Update:
     """The loss, token counts, learning rate and gradient norm of one finished update."""
 
     step: int
-    loss: float  # nats per target token against smoothed labels
+    loss: float  # per target token, against smoothed labels, in nats
     nats: float  # -log p per target token, without smoothing; e^nats is the perplexity
     source_tokens: int
     target_tokens: int
@@ -189,11 +190,11 @@ class PendingUpdate:
 
 def accumulate_in_order(
     accumulate: "Accumulate",
-    costs: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - a function for several processes adds gradients to it
+    token_counts: Sequence[int],
+    optimiser: "Optimiser",  # noqa: ARG001 - a replacement adds other processes' gradients to it
 ) -> Float[Tensor, "M 2"]:
     """Add up the gradients of M micro-batches; return each micro-batch's loss and -log p sums."""
-    return torch.stack([accumulate(number) for number in range(len(costs))])
+    return torch.stack([accumulate(number) for number in range(len(token_counts))])
 
 
 def batch_loss(
@@ -220,7 +221,7 @@ def add_gradients(
     return torch.stack([loss.detach(), nats])
 
 
-def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's hooks
+def update_weights(  # noqa: PLR0913 - an update's inputs, and two replaceable functions
     model: Transformer,
     optimiser: "Optimiser",
     training: Training,
@@ -228,7 +229,7 @@ def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's 
     batches: Sequence[Batch],
     run_micro_batches: "RunMicroBatches" = accumulate_in_order,
     *,
-    add: "AddGradients" = add_gradients,
+    add_batch: "AddGradients" = add_gradients,
 ) -> PendingUpdate | None:
     """Do a step's update on its micro-batches; return None if a signal stopped `run_micro_batches`.
 
@@ -240,10 +241,10 @@ def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's 
 
     def accumulate(number: int) -> Float[Tensor, "2"]:
         torch.manual_seed(dropout_seed(training.seed, step, number))
-        return add(model, training, batches[number], target_tokens)
+        return add_batch(model, training, batches[number], target_tokens)
 
-    costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
-    sums = run_micro_batches(accumulate, costs, optimiser)
+    token_counts = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
+    sums = run_micro_batches(accumulate, token_counts, optimiser)
     if sums is None:
         return None
     gradient_norm = optimiser.gradient_norm()
@@ -270,28 +271,31 @@ def dropout_seed(seed: int, step: int, number: int) -> int:
 # --- The loop -------------------------------------------------------------------------------------
 
 
-def train(  # noqa: PLR0913 - the parts of a training, and its four hooks
+def train(  # noqa: PLR0913 - a run's inputs, and four replaceable functions
     model: Transformer,
     optimiser: "Optimiser",
     training: Training,
-    batches: "ReadBatches",
+    read_batches: "ReadBatches",
     *,
     done: int = 0,
     run_micro_batches: "RunMicroBatches" = accumulate_in_order,
-    add: "AddGradients" = add_gradients,
-    read: Callable[[PendingUpdate], Update] = PendingUpdate.read,
+    add_batch: "AddGradients" = add_gradients,
+    read_update: Callable[[PendingUpdate], Update] = PendingUpdate.read,
     after_update: Callable[[Update], bool] = lambda _: True,
 ) -> None:
     """Do the updates from step `done` + 1 to step `training.steps`.
 
-    `batches(step)` returns a step's micro-batches, and must depend on `step` alone. `add`
-    adds one micro-batch's gradients, `read` waits for an update's results, and `after_update` gets
-    them. Training ends early if `after_update` returns False or a signal stops `run_micro_batches`.
+    `read_batches(step)` returns a step's micro-batches and must depend on `step` alone. `add_batch`
+    adds a micro-batch's gradients, `read_update` waits for an update's results, and `after_update`
+    gets them. Training ends early if `after_update` returns False or a signal stops
+    `run_micro_batches`.
     """
     for step in range(done + 1, training.steps + 1):
-        run = run_micro_batches
-        pending = update_weights(model, optimiser, training, step, batches(step), run, add=add)
-        if pending is None or not after_update(read(pending)):
+        batches = read_batches(step)
+        pending = update_weights(
+            model, optimiser, training, step, batches, run_micro_batches, add_batch=add_batch
+        )
+        if pending is None or not after_update(read_update(pending)):
             return
 
 
@@ -328,10 +332,10 @@ Accumulate = Callable[[int], Float[Tensor, "2"]]
 class RunMicroBatches(Protocol):
     """Calls `accumulate` for each of an update's micro-batches; returns their loss and -log p sums.
 
-    It may leave micro-batches to other processes, and add the gradients computed there. `costs` are
-    the micro-batches' token counts. It returns None if a signal stops it; the update is dropped.
+    It may leave micro-batches to other processes, which it chooses by their token counts, and add
+    the gradients computed there. It returns None if a signal stops it; the update is dropped.
     """
 
     def __call__(
-        self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
+        self, accumulate: Accumulate, token_counts: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None: ...

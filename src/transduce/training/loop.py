@@ -92,8 +92,8 @@ def run_updates(
         job.batches,
         done=progress.step,
         run_micro_batches=group.run_micro_batches,
-        add=job.add_gradients,
-        read=job.read,
+        add_batch=job.add_gradients,
+        read_update=job.read,
         after_update=count_update,
     )
     return progress

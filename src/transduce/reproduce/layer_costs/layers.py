@@ -143,7 +143,7 @@ class MeasuredLayer:
     kind: LayerKind
     sizes: Architecture
     mixing: SelfAttention | RecurrentLayer | ConvolutionLayer
-    context: Any  # what `mixing.bind` returns for a sentence of n positions
+    context: Any  # what `mixing.build_attention` returns for a sentence of n positions
     n: int
 
     def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
@@ -199,4 +199,4 @@ def build_layer(
     mixing = find_mixing(sizes)(sizes, index, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(index))
     operations = choose_operations(sizes, torch.device("cpu"), dtype)
-    return MeasuredLayer(kind, sizes, mixing.to(dtype), mixing.bind(operations, (n,)), n)
+    return MeasuredLayer(kind, sizes, mixing.to(dtype), mixing.build_attention(operations, (n,)), n)

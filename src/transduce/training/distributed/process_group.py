@@ -26,11 +26,11 @@ class ProcessGroup(Protocol):
     reduction: str  # the method of summing gradients, which decides their last bits
 
     def run_micro_batches(
-        self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
+        self, accumulate: Accumulate, token_counts: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
         """Sum gradients over ranks; return micro-batches' summed loss and -log p, None if stopped.
 
-        Each micro-batch is computed on one rank, by `accumulate`. `costs` are their token counts.
+        Each micro-batch is computed on one rank, by `accumulate`.
         If a signal stops a rank, the result is None, and the update must be dropped.
         """
 
@@ -55,12 +55,12 @@ class SingleProcess:
     def run_micro_batches(
         self,
         accumulate: Accumulate,
-        costs: Sequence[int],
+        token_counts: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
         """Add gradients in order; return micro-batches' summed loss and -log p, None if stopped."""
         sums = list[Tensor]()
-        for index in range(len(costs)):
+        for index in range(len(token_counts)):
             if self.requests.stop_signal:
                 return None
             sums.append(accumulate(index))

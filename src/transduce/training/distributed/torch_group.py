@@ -54,14 +54,14 @@ class TorchProcessGroup:
         self.reduction = "in order" if exact else f"by {rank.world_size} processes at once"
 
     def run_micro_batches(
-        self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
+        self, accumulate: Accumulate, token_counts: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
         """Sum gradients over ranks; return micro-batches' summed loss and -log p, None if stopped.
 
         Each rank computes the gradients of its own micro-batches; a rank that a signal stops skips
         the rest of them.
         """
-        own, sums = dict[int, Tensor](), torch.zeros(len(costs), 2, dtype=torch.float64)
+        own, sums = dict[int, Tensor](), torch.zeros(len(token_counts), 2, dtype=torch.float64)
 
         def accumulate_unless_stopped(index: int) -> None:
             if not self.requests.stop_signal:
@@ -72,7 +72,9 @@ class TorchProcessGroup:
                 sums[list(own)] = torch.stack(list(own.values())).cpu().to(sums)
             return self.exchange_requests(sums)
 
-        went_on = self.exchange(accumulate_unless_stopped, costs, optimiser, exchange_requests)
+        went_on = self.exchange(
+            accumulate_unless_stopped, token_counts, optimiser, exchange_requests
+        )
         return sums if went_on else None
 
     def exchange_requests(self, losses: Tensor) -> bool:
@@ -139,16 +141,16 @@ class TorchProcessGroup:
 
 def all_reduce_once(
     accumulate: AddGradient,
-    costs: Sequence[int],
+    token_counts: Sequence[int],
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
     """Accumulate this rank's gradients, then all-reduce; return False if a signal stops a rank.
 
-    `accumulate` is called with the index of each micro-batch of this rank; `costs` are the token
-    counts of all micro-batches. The last bits of the sum depend on the number of processes.
+    `accumulate` is called with the index of each micro-batch of this rank. The last bits of the sum
+    depend on the number of processes.
     """
-    shares = assign_micro_batches(costs, processes.get_world_size())
+    shares = assign_micro_batches(token_counts, processes.get_world_size())
     for index in shares[processes.get_rank()]:
         accumulate(index)
     if not should_continue():
@@ -160,7 +162,7 @@ def all_reduce_once(
 
 def sum_in_micro_batch_order(
     accumulate: AddGradient,
-    costs: Sequence[int],
+    token_counts: Sequence[int],
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
@@ -173,8 +175,8 @@ def sum_in_micro_batch_order(
     size, rank = processes.get_world_size(), processes.get_rank()
     total = [torch.zeros_like(gradient) for gradient in optimiser.list_gradients()]
     received = [torch.empty_like(one) for one in total]
-    for first in range(0, len(costs), size):
-        present = min(size, len(costs) - first)
+    for first in range(0, len(token_counts), size):
+        present = min(size, len(token_counts) - first)
         optimiser.clear_gradients()
         if rank < present:
             accumulate(first + rank)
