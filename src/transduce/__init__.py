@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from transduce.version import __version__
 
-TYPE_CHECKING = False  # typing's own takes as long to import as all else here
+TYPE_CHECKING = False  # to import it from typing takes as long as all else here
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
     from transduce.cleaning.clean import clean

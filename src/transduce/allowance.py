@@ -6,9 +6,9 @@ attention weights of every head. A function that allocates such arrays calls thi
 
 from transduce.errors import InputError
 
-LINE_BYTES = 256_000_000  # for a line, or the lines of a pair, that is cut into pieces or n-grams
+LINE_BYTES = 256_000_000  # for one line, or one pair of lines, that is encoded or scored
 BEAM_BYTES = 2_000_000_000  # for one sentence, if its search has a wider beam than the paper's
-BEAM_VARIABLE = "TRANSDUCE_BEAM_GB"  # the environment variable that allows more, or less
+BEAM_VARIABLE = "TRANSDUCE_BEAM_GB"  # the environment variable that replaces BEAM_BYTES, in GB
 PICTURE_BYTES = 1_000_000_000  # for the attention weights of one text and its output
 CHARACTER_BYTES = 215  # measured for pieces and n-grams, per character of a line
 

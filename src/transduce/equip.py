@@ -55,7 +55,7 @@ def choose_operations(
 def equip_for_long_searches(models: Sequence[Transformer]) -> None:
     """Give models, in place, operations that pay off only in long searches, such as compiled loops.
 
-    For processes that search again and again. What the operations need is loaded now.
+    This is for processes that search again and again. The operations' libraries are loaded now.
     """
     for model, operations in zip(models, choose_search_operations(models, None), strict=True):
         model.operations = operations
@@ -75,7 +75,7 @@ def choose_search_operations(
 def choose_leaving(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return `strategy`, or for an exact search on a GPU one that drops done sentences together."""
+    """Return `strategy`; for an exact search on a GPU, one that drops done sentences together."""
     choose = import_fast("choose")
     if choose is None:
         return strategy
@@ -91,7 +91,7 @@ def choose_sentences(
 ) -> int:
     """Return how many sentences to search at once on a device: `sentence_count`, or more.
 
-    `models` are sizes and target symbols of each model, `width` is the hypotheses of a sentence.
+    `models` has each model's sizes and number of target symbols; a sentence has `width` hypotheses.
     """
     choose = import_fast("choose")
     if choose is None:

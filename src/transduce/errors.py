@@ -23,7 +23,7 @@ from pathlib import Path
 
 OUT_OF_MEMORY = re.compile(
     "can't allocate memory|not enough memory|out of memory|bad_alloc|failed to map segment"
-    "|could not create a primitive$"  # from oneDNN; if a word follows, the operation is unknown
+    "|could not create a primitive$"  # of oneDNN; more words mean an unsupported operation
 )
 NO_THREADS = re.compile("can't start new thread|ThreadPoolBuildError|thread constructor failed")
 MEMORY_HINT = (
@@ -31,14 +31,14 @@ MEMORY_HINT = (
     "or fewer --workers"
 )
 FILES_HINT = "raise the limit (`ulimit -n`), or try fewer --workers"
-LEAST_ADDRESS_SPACE = 64 << 20  # with less, no text was translated and no model trained
+LEAST_ADDRESS_SPACE = 64 << 20  # with less, neither translation nor training worked
 THREADS_HINT = (
     "raise the limit (`ulimit -u`; `ulimit -v` for their memory), or try fewer --workers and "
     "training.threads"
 )
 
 
-# Command-line options in messages; Python shows them as arguments, except within commands.
+# Patterns of options in messages. Python shows options as arguments, except within commands.
 COMMAND = re.compile(r"(`[^`]*`|\btransduce [a-z]+[^;\n]*)")
 COPIES = re.compile("--from FOLDER")
 FILES = re.compile(r"--(dev-|old-|test-)?source FILE --\1?target FILE")
@@ -47,7 +47,7 @@ LANGUAGES = re.compile(r"--languages ([a-z]{2,3})(?:-([a-z]{2,3}))?\b")
 NAMED = re.compile(r"--(scale|metric|language|scheme|precision) ([a-z][a-z0-9-]*)")
 OUTPUT = re.compile(r"(?<![\w-])-o ([^\s,;)]+)")
 OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z0-9][^\s,;)]*))?")
-ARGUMENTS = {
+ARGUMENTS = {  # name in an option -> name of the argument
     **dict.fromkeys(("pairs", "trees", "tags", "signals"), "train"),
     **{f"{split}_{kind}": split for split in ("dev", "old", "test") for kind in ("pairs", "trees")},
     "format": "form",
@@ -242,7 +242,7 @@ def another(name: str) -> str:
 
 
 def suggest_names(name: object, known: Iterable[str]) -> str:
-    """Return a hint that lists the known names most similar to an unknown name, or all of them."""
+    """Return a hint that lists the known names most similar to an unknown one, or else all."""
     name, names = str(name), sorted(known)
     longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]
     close = longer or difflib.get_close_matches(name, names)

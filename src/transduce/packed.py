@@ -43,7 +43,7 @@ class Packed:
         return [part.tolist() for part in self.ids.split(list(self.lengths))]
 
     def shift_right(self, begin: int) -> "Packed":
-        """Return the batch with `begin` before each sentence and without its last id    (3.1)"""
+        """Return the batch; each sentence gains `begin` in front and loses its last id    (3.1)"""
         firsts = move_to_device(compute_sentence_starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 

@@ -1,3 +1,3 @@
-"""The version of this package, which is also known where the package is not installed."""
+"""The version of this package, written here because only an installed package has metadata."""
 
 __version__ = "0.1.0"

@@ -183,7 +183,7 @@ def test_texts_that_are_none_are_refused(translator, source, target, message):
 
 
 def test_an_ensemble_is_refused():
-    with pytest.raises(InputError, match="one model, and this is 2"):
+    with pytest.raises(InputError, match="one model, and these are 2"):
         ensemble_of(random_translator(), random_translator(2)).align("a", "a")
 
 

@@ -27,7 +27,7 @@ def names(**wanted):
 
 @pytest.mark.parametrize("seeds", [0, []])
 def test_a_table_without_any_seed_is_refused(seeds, tmp_path):
-    with pytest.raises(InputError, match="no seed is asked for\nhint: seeds=1, or a list"):
+    with pytest.raises(InputError, match="no seed is given\nhint: seeds=1, or a list"):
         table3(tmp_path / "table3", scale="toy", seeds=seeds)
     assert not (tmp_path / "table3").exists()
 
@@ -54,7 +54,9 @@ def test_an_unknown_row_is_refused_with_the_nearest():
 
 
 def test_a_seed_is_no_change():
-    with pytest.raises(InputError, match=r"training\.seed is no change of a row\nhint: seeds=3"):
+    with pytest.raises(
+        InputError, match=r"training\.seed cannot be changed by --set\nhint: seeds=3"
+    ):
         names(changes={"training.seed": 4})
 
 

@@ -24,7 +24,7 @@ GERMAN = TABLE_2_ROWS["en-de"]
     ],
 )
 def test_what_differs_in_more_than_the_row_makes_no_table(other, what):
-    with pytest.raises(InputError, match=f"of 2 different {what}: they make no one table\nhint"):
+    with pytest.raises(InputError, match=f"of 2 different {what}: they make no single table\nhint"):
         build_table([BASE[0], other], TABLE_3)
 
 

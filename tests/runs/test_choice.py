@@ -24,6 +24,9 @@ def test_a_text_may_be_files_a_table_pairs_or_a_corpus(tmp_path):
     assert open_texts("train", iter(PAIRS), Data()) == held
     assert open_texts("train", held, Data()) is held
     assert open_texts("dev", "phrasebook", Data()) == GeneratedCorpus("phrasebook", "dev", 1_000)
+    for other in ("old", "pairs", "texts"):
+        for name in ("phrasebook", tmp_path / "a.tsv"):
+            assert open_texts(other, name, Data()) == open_texts("train", name, Data())
 
 
 @pytest.mark.parametrize(

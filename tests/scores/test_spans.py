@@ -82,7 +82,7 @@ def test_e_and_s_end_a_span():
     assert find_spans(["B-X", "E-X", "I-X", "S-X", "S-X", "I-X"], "bio") == [
         *(("X", 0, 1), ("X", 2, 2), ("X", 3, 3), ("X", 4, 4), ("X", 5, 5)),
     ]
-    with pytest.raises(InputError, match="the prefix E- is not of the scheme bio"):
+    with pytest.raises(InputError, match="the prefix E- is not of the scheme bio-strict"):
         find_spans(["B-X", "E-X"], "bio-strict")
 
 

@@ -142,6 +142,11 @@ def test_a_first_pair_of_short_words_is_a_pair(tmp_path):
     assert read(tmp_path, "a.csv", "cat,kat\ndog,hund\n") == [("cat", "kat"), ("dog", "hund")]
 
 
+def test_a_first_line_without_the_columns_that_are_read_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"a\.csv, line 1: 1 column, and number 3 is read"):
+        read(tmp_path, "a.csv", "x\n1,a,b\n", (2, 3))
+
+
 def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
     text = 'id,English,German\n1,"a\nb",c\n'
     assert read(tmp_path, "a.csv", text, ("german", "English")) == [("c", "a\nb")]

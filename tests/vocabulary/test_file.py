@@ -120,7 +120,7 @@ def refuses(vocabulary, change):
     ("more", "why"),
     [
         ([("<", "s"), ("<s", ">")], "the merge of '<s' and '>' is impossible"),
-        ([("Q", "X"), ("Q", "X")], "a merge stands there twice"),
+        ([("Q", "X"), ("Q", "X")], "a merge is listed twice"),
     ],
 )
 def test_a_file_that_follows_from_merges_that_no_text_gives_is_refused(byte_pair, more, why):

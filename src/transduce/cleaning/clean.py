@@ -3,7 +3,7 @@
     FOLDER/pairs.tsv      the pairs that are left, in their order: source, tab, target
     FOLDER/report.json    what each rule dropped, what it alone dropped, and examples
 
-The text is read line by line. Two models need 8 bytes of memory for each pair that they score.
+The text is read line by line. If two models score the pairs, each pair takes 8 bytes of memory.
 """
 
 import math

@@ -25,9 +25,9 @@ from transduce.text.placeholders import count_items, count_numbers
 Pair = tuple[str, str]
 EXAMPLES = 5
 SHOWN = 200  # the most characters of an example's side that a report shows
-MOST_RATIO, FEWEST = 3.0, 20  # longer over shorter side; length of a side that counts
+MOST_RATIO, FEWEST = 3.0, 20  # longer over shorter side, if the longer has 20 characters or more
 SURE = 0.5  # finds 95 % of French among English, and drops 1 of 2,500 English lines
-REPEATS, LONGEST_REPEAT = 4, 20  # a phrase of up to 20 words, 4 times in a row
+REPEATS, LONGEST_REPEAT = 4, 20  # what breaks a rule: a phrase of up to 20 words 4 times in a row
 RULES: Mapping[str, str] = MappingProxyType(
     {
         "empty": "a side is empty",
@@ -83,10 +83,10 @@ def count_repeats(text: str) -> int:
     """Return how often a text repeats a phrase in a row, exact only from `REPEATS` times on."""
     words, most = text.split(), 1
     for size in range(1, min(LONGEST_REPEAT, len(words) // REPEATS) + 1):
-        run = 0  # words that equal the word `size` places before
+        equal = 0  # words in a row that equal the word `size` places before
         for word, before in zip(words[size:], words, strict=False):
-            run = run + 1 if word == before else 0
-            most = max(most, run // size + 1)
+            equal = equal + 1 if word == before else 0
+            most = max(most, equal // size + 1)
     return most
 
 
@@ -152,7 +152,7 @@ class RuleReport:
     def add(self, pair: Pair, rules: Collection[str]) -> None:
         """Count a pair under each of the `rules` that it breaks; keep each rule's first pairs.
 
-        Pairs that break one rule alone go before others, which several rules would show.
+        Pairs that break only one rule come first, because several rules would show any other pair.
         """
         for name in rules:
             self.broken[name] = self.broken.get(name, 0) + 1

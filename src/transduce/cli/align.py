@@ -80,8 +80,8 @@ def command(
     options.require_one_standard_input(source, target, choose, hint="name the others")
     options.require_writable(output, source, target)
     if choose is not None:
-        wrong = {"layer": layer, "heads": heads, "unshifted": unshifted, "output": output}
-        for name, value in wrong.items():
+        excluded = {"layer": layer, "heads": heads, "unshifted": unshifted, "output": output}
+        for name, value in excluded.items():
             require(not value, f"--{name} and --choose exclude each other", "give one of them")
         choose_and_store(model, (source, target, choose), as_json=as_json)
         return
@@ -120,13 +120,13 @@ def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bo
 def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
     """Yield the lines of a table of each layer's best heads, then a line that names the choice."""
     rows = [["layer", "heads", "AER", "precision", "recall"]]
-    names = {True: "", False: ", unshifted"}
-    rows += [
-        format_row(f"{one.heads.layer}{names[one.heads.shifted]}", one) for one in choice.layers
-    ]
+    suffixes = {True: "", False: ", unshifted"}
+    names = [f"{one.heads.layer}{suffixes[one.heads.shifted]}" for one in choice.layers]
+    rows += map(format_row, names, choice.layers)
     rows.append(format_row("last, unshifted", choice.plain))
-    if choice.before is not None:
-        rows.append(format_row(f"before: {choice.before.heads.layer}", choice.before))
+    if (before := choice.before) is not None:
+        name = f"before: {before.heads.layer}{suffixes[before.heads.shifted]}"
+        rows.append(format_row(name, before))
     yield from display.align_columns(rows, align_right=True)
     yield f"chosen on {choice.pairs:,} pairs: {choice.best.heads}"
 

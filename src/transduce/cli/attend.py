@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from transduce.view.attention.record import AttentionView
     from transduce.view.attention.survey.survey import HeadSurvey
 
-LARGE = 20_000_000  # bytes of a page from which on a message says how to make it smaller
+LARGE = 20_000_000  # bytes; for a larger page, a message says how to make it smaller
 PRINTED = 10  # how many lines of a ranking are printed
 COLUMNS = ("kind", "layer", "head", "tendency", "share", "entropy", "distance", "aligned", "loss")
 
@@ -210,7 +210,7 @@ def require_consistent(
         if output is None:
             unused = {*vars(figure)} - {"figure"}
             refuse_given(unused, "is for a figure, and none is written", "-o figure.svg")
-            if text is not None:  # else the sentence is the figure's
+            if text is not None:  # without TEXT, --figure also names the sentence
                 refuse_given({"figure"}, "draws, and no figure is written", "-o figure.svg")
     if output is None or output.suffix == ".svg":
         refuse_given(vars(PageOptions()), "is for a page", "-o page.html")
@@ -282,12 +282,12 @@ def write_output(
 
 
 def find_link(view: "AttentionView", options: FigureOptions) -> str:
-    """Return the fragment (after #) of a link that opens the page in the figure's view."""
+    """Return the fragment (after #) of a link that opens the page at the figure's heads."""
     from transduce.view.attention.figures import join_encoder_words, require_heads
 
     figure, layer = options.choose(), options.paper_layer
     heads = options.heads or figure.heads
-    require_heads(heads, layer, len(view.weights["encoder"]), view.model.heads)
+    require_heads(heads, layer, view.layers_of("encoder"), view.model.heads)
     parts = ["k=enc", f"l={layer}", "v=rows", "u=1", "e=1"]  # script/state.js reads them
     parts += [f"h={','.join(map(str, heads))}"] if heads else []
     parts += [f"q={join_encoder_words(view).find(figure.word) + 1}"] if figure.word else []
@@ -313,7 +313,7 @@ def find_best_heads(
 
 
 def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_json: bool) -> None:
-    """Print the highest-ranked heads; for Figures 3 and 4, also how many per layer are strong."""
+    """Print all heads as JSON, or the ten best and, for Figures 3 and 4, how many are strong."""
     from transduce.view.attention.figures import STRONG, count_strong
 
     if as_json:
@@ -361,8 +361,8 @@ def survey_corpus(
             *sides,
             gold=None if options.gold is None else str(options.gold),
             pairs=options.pairs,
-            on_head=lambda done, every: show(
-                f"losses without a head: {done:,} of {every:,};", len(sides[0])
+            on_head=lambda done, total: show(
+                f"losses without a head: {done:,} of {total:,};", len(sides[0])
             ),
         )
     if as_json:
@@ -393,10 +393,10 @@ def format_survey(found: "HeadSurvey") -> Iterator[str]:
     from transduce.settings.recipe import shorten_name
 
     pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
-    aligned = f", words aligned by {found.alignment}" if found.alignment else ""
+    how_aligned = f", words aligned by {found.alignment}" if found.alignment else ""
     yield (
         f"{shorten_name(found.model.name)}: {pairs}, {found.tokens:,} target pieces, "
-        f"loss {found.loss:.4f} nats per piece{aligned}"
+        f"loss {found.loss:.4f} nats per piece{how_aligned}"
     )
     rows = [list(COLUMNS)]
     for one in found.heads:

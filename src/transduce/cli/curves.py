@@ -78,5 +78,7 @@ def serve_page(runs: tuple[Path, ...], port: int) -> None:
     with CurvesServer(runs, port) as server, suppress(KeyboardInterrupt):
         display.print_result(server.address)
         display.flush_output()
-        display.print_message("the page stays up to date until Ctrl-C; it is seen here only")
+        display.print_message(
+            "the page stays up to date until Ctrl-C; only this machine can open it"
+        )
         server.serve_forever(poll_interval=0.2)

@@ -87,8 +87,8 @@ def command(
 def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
     """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion.
 
-    The learning rate's peak stays as high. A `run` that is begun keeps both. Refuses a change of
-    the text, because the scores are computed on the demo's own text.
+    The learning rate keeps its peak. If `run` has begun, its warm-up and its peak stay. A change of
+    the text is refused, because the scores are computed on the demo's own text.
     """
     from transduce.checkpoint.run_file import is_run, read_run
 
@@ -129,7 +129,7 @@ def prepare_demo_corpus(folder: Path, data: "Data") -> "PreparedCorpus":
 
 
 def format_split(split: "SplitEvaluation") -> list[str]:
-    """Return lines with the BLEU of a test split, trained and untrained, and some translations."""
+    """Return lines: a test split's BLEU after and before training, and some translations."""
     from transduce.inference.demo import choose_examples
 
     lines = ["", f"{split.about}:"]
@@ -159,7 +159,7 @@ def suggest_next_steps(model: Path) -> list[str]:
 def write_explainer(run: Path, page: Path) -> str:
     """Write the page in which the run's model computes step by step; return a line that names it.
 
-    No page is written for a model that is too large or of another kind; then the line says why.
+    If no page can run the model, such as a large one, none is written, and the line says why.
     """
     from transduce.errors import InputError
     from transduce.view.explainer.explain import explain

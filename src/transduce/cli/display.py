@@ -30,7 +30,7 @@ TERMINAL_SIZE = re.compile("[1-9][0-9]{0,3}")
 def build_console() -> "Console":
     """Build a rich console on standard error, which honours NO_COLOR and TERM=dumb.
 
-    FORCE_COLOR, which many build servers set, does not turn a file into a terminal.
+    Many build servers set FORCE_COLOR; with it, too, a file does not count as a terminal.
     """
     from rich.console import Console
 
@@ -91,17 +91,17 @@ def discard_messages() -> None:
 
 
 def print_note(*lines: str) -> None:
-    """Print notes on standard error, but only warnings if the command was given --quiet."""
+    """Print notes on standard error; with --quiet, print only those that are warnings."""
     for line in lines:
         if not is_quiet() or line.startswith("warning: "):
             print_message(line)
 
 
 def print_logged_warnings(package: str) -> None:
-    """From now on, print each warning that a package logs as one of ours, with its first line."""
+    """From now on, when a package logs a warning, print its first line as a warning of ours."""
     handler = logging.Handler()
     handler.emit = lambda record: print_note(  # type: ignore[method-assign]
-        f"warning: {package}: {record.getMessage().strip().splitlines()[0]}"
+        f"warning: {package}: {record.getMessage().strip().partition(chr(10))[0]}"
     )
     logging.getLogger(package).handlers = [handler]
 
@@ -160,7 +160,7 @@ def show_pair_count() -> Iterator[Callable[[str, int], None]]:
 def align_columns(rows: Sequence[Sequence[str]], *, align_right: bool = False) -> Iterator[str]:
     """Yield each row of a table as a line, with cells padded to the width of their columns.
 
-    `align_right` aligns all cells but each row's first on the right.
+    With `align_right`, all columns but the first are aligned on the right.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for first, *others in rows:

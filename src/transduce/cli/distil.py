@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from transduce.distillation.distil import Distillation
 
 DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
-SHOWN = 10  # warnings of a kind about lines that are printed; a text may have millions
+SHOWN = 10  # warnings of each kind that are printed; a text may cause millions
 
 
 @click.command("distil")
@@ -164,7 +164,7 @@ def command(
 
 
 def describe(found: "Distillation", output: Path) -> Iterator[str]:
-    """Yield sentences on the lines that were left out, the rules, and what was made in `output`."""
+    """Yield lines on what was left out, what rules pairs broke, and what was made in `output`."""
     if left := found.lines["read"] - found.lines["kept"]:
         why = f"equal to another, empty, or of more than {LONGEST:,} characters"
         yield f"{left:,} of {found.lines['read']:,} lines left out: {why}"

@@ -78,11 +78,11 @@ def require_matching(what: str, recipe_count: int, given: Mapping[str, object]) 
         raise InputError(
             f"`draw {what}` takes one recipe, and these are {recipe_count}", "name one"
         )
-    for name, own, picture, hint in (
+    for name, fitting, picture, hint in (
         ("steps", ("rate",), "the learning rate", "transduce draw rate --steps 20_000"),
         ("positions", ("positions",), "the positions", "transduce draw positions"),
         ("language", FIGURES, "the figures", "transduce draw model --language de"),
         ("theme", FIGURES, "the figures", "transduce draw model --theme dark"),
     ):
-        if name in given and what not in own:
+        if name in given and what not in fitting:
             raise InputError(f"--{name} is for {picture}", hint)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from transduce.scores.score import Score
 
 BASELINE = "most frequent label of each token"
-MOST_LABELS = 10  # the most labels unknown to the model that a message lists
+MOST_LABELS = 10  # a message lists at most this many labels that the model does not know
 
 
 @click.command("evaluate")
@@ -62,7 +62,7 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
 @options.as_json
 @options.quiet
 @options.no_progress
-def command(  # noqa: PLR0915 - the road of a test set, in one piece
+def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     *,
     model: Path,
     source: Path,
@@ -91,8 +91,8 @@ def command(  # noqa: PLR0915 - the road of a test set, in one piece
     With --contrast a table follows, of lines changed as training changes them by settings such as
     data.upper_case: capitals and end marks on both sides, typing errors in the source only.
     """
-    is_free = output is None or not means_standard_output(output)
-    require(is_free, "standard output is for the scores", "-o FILE")
+    is_stdout_free = output is None or not means_standard_output(output)
+    require(is_stdout_free, "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference)
     from transduce.durable.files import atomic_file
@@ -164,22 +164,22 @@ def format_evaluation(found: "Evaluation") -> list[str]:
     lines = [*scores[: len(found.scores)], *baseline, str(found.perplexity)]
     unknown = found.unknown_labels
     if found.left_out:
-        verbs = ("line that is", "has") if found.left_out == 1 else ("lines that are", "have")
-        also = f" or {verbs[1]} labels that training lacked" if unknown else ""
-        lines.append(f"  without {found.left_out} {verbs[0]} longer than data.max_length{also}")
+        words = ("line that is", "has") if found.left_out == 1 else ("lines that are", "have")
+        also = f" or {words[1]} labels that training lacked" if unknown else ""
+        lines.append(f"  without {found.left_out} {words[0]} longer than data.max_length{also}")
     if unknown:
-        most = ", ".join(
+        listed = ", ".join(
             f"{label} {count:,}" for label, count in list(unknown.items())[:MOST_LABELS]
         )
         more = ", …" if len(unknown) > MOST_LABELS else ""
         count = sum(unknown.values())
         total = f"{count:,} gold label{'s' * (count > 1)} that training lacked"
-        lines.append(f"  {total}, each an error: {most}{more}")
+        lines.append(f"  {total}, each an error: {listed}{more}")
     return lines
 
 
 def format_contrast(found: "Evaluation") -> Iterator[str]:
-    """Yield a table of the scores of the plain text and its changed forms; nothing without any."""
+    """Yield a table of the scores of plain and changed text; yield nothing without --contrast."""
     names = [score.name for score in found.scores]
     rows = [["", "lines changed", *names], ["plain", "", *map(format_value, found.scores)]]
     others = list[str]()

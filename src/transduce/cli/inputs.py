@@ -54,7 +54,7 @@ class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
     name = "file[:weight[:first-last]]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Return a `WeightedFile`, without a weight if the whole text is the name of a file."""
+        """Return a `WeightedFile`, without a weight if the whole `value` is the name of a file."""
         if isinstance(value, WeightedFile):
             return value
         found = WEIGHTED.fullmatch(value)
@@ -80,7 +80,7 @@ SHARE = 0.5  # share of synthetic pairs, if none is named
 class TextOptions:
     """The files of texts that a command's options name.
 
-    The constants PARALLEL, TREES, CORPUS, TRAINING and TEST list which options a command has.
+    The constants PARALLEL, TREES, CORPUS, TRAINING and TEST list fields for a command to take.
     """
 
     source: Path | None = option(type=FILE, help="Training text in the source language.")
@@ -204,7 +204,7 @@ class TextOptions:
         )
 
     def choose_dev(self) -> "Pairs | Literal[False] | None":
-        """Return the development set, None if none is named, False with --no-dev; refuse both."""
+        """Return the development set or None; with --no-dev return False, and refuse such a set."""
         dev = self.find_text("dev_")
         if self.no_dev and dev is not None:
             raise InputError("--no-dev and a development set exclude each other", "leave out one")
@@ -220,7 +220,7 @@ class TextOptions:
         )
 
     def find_text(self, split: Literal["", "dev_", "old_", "test_"]) -> "Pairs | None":
-        """Return the text in the files of fields that begin with `split`, or None; refuse one side.
+        """Return the text that fields with the prefix `split` name, or None; refuse a side alone.
 
         It may be the training text (the first of several --pairs), the development set, the older
         text to mix into the new, or the test set.
@@ -255,21 +255,22 @@ class TextOptions:
     def _open_pairs(self, path: Path, split: str) -> "TaskFiles":
         """Return the text in a file of pairs, read from the columns that --columns names.
 
-        Names are for CSV, TMX and XLIFF: beside such a file, a plain one has its two columns.
+        If --columns has names, a plain file beside a CSV, TMX or XLIFF file is read as two columns.
         """
         from transduce.runs.texts import TaskFiles
         from transduce.tasks.text import TRANSLATION
         from transduce.text.pair_files import is_exchange_file
 
-        columns, is_named = self.split_columns(), is_exchange_file
-        files = [*(one.path for one in (*self.pairs, *self.synthetic)), self.dev_pairs]
-        if columns and isinstance(columns[0], str) and not is_named(path):
-            columns = None if any(one and is_named(one) for one in files) else columns
+        columns, has_names = self.split_columns(), is_exchange_file
+        files = [one.path for one in (*self.pairs, *self.synthetic)]
+        files += filter(None, (self.dev_pairs, self.old_pairs, self.test_pairs))
+        if columns and isinstance(columns[0], str) and not has_names(path):
+            columns = None if any(map(has_names, files)) else columns
         return TaskFiles(path, TRANSLATION, split, columns)
 
     def split_columns(self) -> "Columns | None":
         """Return the two columns of --columns, as numbers or as names; None if it is not given."""
         if self.columns is None:
             return None
-        ours, theirs = self.columns.split(",")
-        return (int(ours), int(theirs)) if ours.isdigit() else (ours, theirs)
+        source, target = self.columns.split(",")
+        return (int(source), int(target)) if source.isdigit() else (source, target)

@@ -23,7 +23,7 @@ Found = TypeVar("Found")  # what is found for a line, such as its outputs
 # trying every letter of a very long word would take time that grows with its length squared.
 RAW_END = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}+[.?!]\s*$")
 TREE = re.compile(r"\s*\(\S*\s*\(")  # a bracket in a bracket
-EFFECTS = {  # kind of warning -> about one line, about several, and how the sentence ends
+EFFECTS = {  # kind of warning -> words on one line, words on several, end of the sentence
     "too long": ("is longer than the model takes", "are longer than the model takes", ""),
     "lost": (*["lost something in translation"] * 2, "see the warnings above"),
     "repaired": ("has a malformed output", "have malformed outputs", "repaired"),
@@ -137,7 +137,7 @@ def format_outputs(line_number: int, outputs: "list[Output]", *, nbest: int, as_
 
 
 def doubt_words(line: str, *, tokenise: bool) -> str:
-    """Return a phrase on why a line seems not to be words separated by spaces; "" if it does not.
+    """Return a phrase on why a line seems to be no words separated by spaces, or "".
 
     Raw text that is about to be split (`tokenise`) may end in a full stop.
     """

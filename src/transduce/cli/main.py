@@ -126,13 +126,13 @@ def main() -> NoReturn:
     for number in ending_signals():
         if number != signal.SIGINT:
             signal.signal(number, terminate)
-        elif signal.getsignal(number) != signal.SIG_IGN:  # a shell ignores it in the background
+        elif signal.getsignal(number) != signal.SIG_IGN:  # ignored in a shell's background
             signal.signal(number, signal.default_int_handler)
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
         signal.signal(number, signal.SIG_IGN)  # do not interrupt Python's shutdown
-    # If Ctrl-C came in an `exec` of text, such as that of a dataclass, `python -m` kills itself by
-    # SIGINT in place of the exit code, unless another `exec` ends well.
+    # If Ctrl-C came in an `exec` of text, such as that of a dataclass, `python -m` ends by
+    # SIGINT instead of with the exit code, unless another `exec` ends well.
     exec("")
     if "RANK" in os.environ:  # this is one of several processes
         # All output is written. A thread of torch.distributed may still need the interpreter to
@@ -144,7 +144,7 @@ def main() -> NoReturn:
 def repeat_swallowed_signal(found: "sys.UnraisableHookArgs") -> None:
     """Deliver an ending signal again if C code swallowed its error; print other swallowed errors.
 
-    A callback of a compiler does so, or an object's finaliser.
+    The callback of a compiler or the finaliser of an object may swallow it.
     """
     kinds = [number for number, kind in ENDS.items() if kind is found.exc_type]
     if not kinds:

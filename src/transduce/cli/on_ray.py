@@ -55,7 +55,7 @@ def run_shards(context: click.Context, where: str, shards: str) -> None:
 
 
 def start_ray(address: str) -> Any:  # noqa: ANN401 - Ray is not among our packages
-    """Start Ray on this machine alone, or join the cluster at an address; return its module."""
+    """Start Ray on this machine alone, or join the cluster at an address; return Ray's module."""
     if address:
         require_reachable(address)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -107,7 +107,7 @@ def list_words(context: click.Context) -> list[str]:
 def run_command(words: Sequence[str], folder: str) -> tuple[int, str]:
     """Run a command of this package in a folder; return its exit code and the end of its messages.
 
-    A command that fails runs once more, since a lost task's process may still have been at work.
+    A failed command runs once more: the process of a lost task may have written the same shard.
     """
     command = [sys.executable, "-m", "transduce", *words]
     ended = subprocess.run(command, cwd=folder, capture_output=True, check=False)
@@ -117,7 +117,7 @@ def run_command(words: Sequence[str], folder: str) -> tuple[int, str]:
 
 
 def wait_for_all(ray: Any, shard_numbers: dict[Any, int], count: int) -> int:  # noqa: ANN401
-    """Wait for the tasks in `shard_numbers`; print their ends; return the first failure's code."""
+    """Wait for all tasks, and print how each ended; return the first failure's exit code, or 0."""
     failed, left = 0, list(shard_numbers)
     while left:
         (done,), left = ray.wait(left)

@@ -37,11 +37,11 @@ PLACES = {  # what may keep a package from being loaded
 }
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
 NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
-# in click's messages: a number of the wrong kind, and a value that is too long to be shown
+# these find, in click's messages, a number of the wrong kind and a value too long to be shown
 NOT_A_NUMBER = re.compile("is not a valid (integer|float)( range)?")
 LONG_VALUE = re.compile("[-+.\\w]{61,}")
 NUMBERS = (type(click.INT), type(click.FLOAT))
-MOST_COMMANDS = 2  # that have an option, for a hint to name one of them
+MOST_COMMANDS = 2  # a hint names a command with an option if at most this many have the option
 TOO_MANY = (
     "got unexpected extra argument"  # how click's message begins, for one argument or several
 )
@@ -76,10 +76,10 @@ class Commands(click.Group):
 
 
 def split_words(command: click.Command, context: click.Context, words: list[str]) -> list[str]:
-    """Return a command's words, with -o=FILE as two of them, which click takes as the file =FILE.
+    """Return a command's words, -o=FILE split in two: click would take =FILE as the file's name.
 
-    Raises InputError for an option in place of another's value, one with a printed dash, or one for
-    a single value that is given twice; of numbers the last one counts.
+    Raises InputError for an option in place of another's value, one with a printed dash, and one
+    that is given twice but takes one value; if that is a number, the last one counts.
     """
     options = {name: one for one in command.get_params(context) for name in one.opts}
     end = words.index("--") if "--" in words else len(words)
@@ -96,10 +96,10 @@ def split_words(command: click.Command, context: click.Context, words: list[str]
         if takes_value and following.startswith("-") and following in options:
             fact = f"option '{word}' requires an argument, and {following} is an option"
             raise InputError(fact, f"is a shell variable empty? ./{following} is a file's name")
-        typed = {f"-{plain}", f"--{plain}"} & options.keys()
-        if typed and plain != following and not takes_value:
+        meant = {f"-{plain}", f"--{plain}"} & options.keys()
+        if meant and plain != following and not takes_value:
             fact = f"{short_repr(following)} begins with a printed dash, not with hyphens"
-            raise InputError(fact, f"type {typed.pop()}")
+            raise InputError(fact, f"type {meant.pop()}")
     return split + words[end:]
 
 
@@ -154,11 +154,11 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
             fact = f"{COMPLETION}={short_repr(instruction)} is set, and is not known"
             raise InputError(fact, f"unset {COMPLETION}; known: bash_source, zsh_source, …")
         return 0
-    reserve = mmap.mmap(-1, RESERVE)  # untouched pages: address space alone
+    reserve = mmap.mmap(-1, RESERVE)  # its pages are untouched, and take address space alone
     with command.make_context("transduce", list(arguments)) as context:
         try:
             command.invoke(context)
-        except Exception as error:  # handled before click leaves its context, which needs memory
+        except Exception as error:  # handled here: leaving click's context needs memory
             if is_out_of_memory(error):
                 reserve.close()
                 _free_frames(error)
@@ -206,7 +206,7 @@ def convert_system_error(error: BaseException) -> BaseException:
     if origin and (exhaustion := find_exhaustion(origin)):  # this may have caused the error
         return exhaustion
     if isinstance(error, Exception) and (package := find_broken_package(error)):
-        # TORCH_LOGS=junk and MPLBACKEND=junk do this, for example; a signal is no Exception
+        # such as for TORCH_LOGS=junk or MPLBACKEND=junk; the error of a signal is no Exception
         fact = f"{package} cannot be loaded: {short_repr(str(error), 200)}"
         place = PLACES.get(package, f"PYTHONPATH, or install {package} again")
         return InputError(fact, f"look at {place}")
@@ -225,7 +225,7 @@ def convert_system_error(error: BaseException) -> BaseException:
 
 
 def find_broken_package(error: BaseException) -> str:
-    """Return the name of another package whose import an error ended, or ""."""
+    """Return the name of the package, unless ours, whose import an error ended, or ""."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = [
         str(frame.f_globals.get("__name__")).partition(".")[0]
@@ -244,7 +244,7 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
         hint = suggest_names(error.option_name, known)
         if others := _list_commands_with(error.option_name, context):
             hint = f"`transduce {others[0]}` has it"
-        if not error.option_name.startswith("--"):  # it may be the first letter of a file's name
+        if not error.option_name.startswith("--"):  # it may come from a file's name, such as -a.txt
             hint = "; ".join(filter(None, [hint, "a name that begins with - comes after --"]))
         return f"unknown option {error.option_name}", hint
     fact = " ".join(error.format_message().split()).rstrip(".")  # choices are on lines of their own
@@ -252,9 +252,9 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     fact = NOT_A_NUMBER.sub(lambda found: kinds[found[1]], fact[:1].lower() + fact[1:])
     fact = LONG_VALUE.sub(lambda found: shorten(found[0], 60), fact)
     path = "transduce" if context is None else context.command_path
-    choice = error.param.type if isinstance(error, click.BadParameter) and error.param else None
-    if isinstance(choice, click.Choice) and (given := NOT_ONE_OF.match(error.message)):
-        known = [str(one) for one in choice.choices]
+    param_type = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    if isinstance(param_type, click.Choice) and (given := NOT_ONE_OF.match(error.message)):
+        known = [str(one) for one in param_type.choices]
         return fact.partition(" is not one of ")[0], suggest_names(given[1], known)
     is_count_wrong = isinstance(error, click.MissingParameter) or fact.startswith(TOO_MANY)
     if is_count_wrong and context is not None:

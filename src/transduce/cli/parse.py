@@ -147,9 +147,9 @@ def read_sentences(
         if line is None or tagged is None:
             short = "the input ends" if line is None else f"{tags} ends"
             raise InputError(f"{short} before line {number}", "give a line of tags a sentence")
-        words, found = len(split_words(line)), split_words(tagged)
-        if len(found) != words:
-            fact = f"{len(found)} tags for a sentence of {words} words"
+        word_count, found = len(split_words(line)), split_words(tagged)
+        if len(found) != word_count:
+            fact = f"{len(found)} tags for a sentence of {word_count} words"
             hint = "--tags has a line for each of the input, with a tag for each word"
             raise InputError(fact, hint, file=tags, line=number)
         yield line, found

@@ -17,7 +17,7 @@ from transduce.settings import Recipe
 from transduce.settings.counts import count_parameters, count_recipe_parameters
 from transduce.settings.recipe import Value, find_setting
 
-LONGEST = 40  # characters of a value, such as the name of a text with its files and hashes
+LONGEST = 40  # characters shown of a value; a text named by files and hashes has more
 COUNTS = (
     "note: parameters are counted with as many symbols as data.vocabulary_size says. "
     "With 37,000 base has 63.0 million; Table 3 prints 65, as 41,004 to 41,208 symbols give"
@@ -43,7 +43,7 @@ class KnownRecipe(NamedTuple):
 
 @final
 class RecipeOrFolder(options.RecipeName):
-    """The parameter type for a recipe's name or file, or a model folder, a run, or its file."""
+    """The parameter type for a recipe's name or file, a model folder or run, or its JSON file."""
 
     def convert(self, value: Any, param: object, ctx: object) -> Any:  # noqa: ANN401
         """Return the `KnownRecipe` of a recipe's name or file, of a model folder, or of a run."""

@@ -211,15 +211,15 @@ def report_texts(
     *,
     as_json: bool,
 ) -> None:
-    """Print the scores of output `texts[0]` (or its comparison with `against`) by references."""
+    """Print the scores of `texts[0]` by the texts after it, or its comparison with `against`."""
     read = [read_text("", text) for text in texts]
     warn_of_texts(dict(zip(texts, read, strict=True)))
     times = (len(texts) - 1) * (1 if against is None else 2)
     if slow := describe_slow_metrics(metrics, read[1], language, times):
         display.print_note(slow)
     if against is not None:
-        lot = asdict(draws)
-        for found in score(*read, metrics=metrics, language=language, against=against, **lot):
+        how_drawn = asdict(draws)
+        for found in score(*read, metrics=metrics, language=language, against=against, **how_drawn):
             display.print_comparison(found, (texts[0], against), as_json=as_json)
         return
     scores = score(*read, metrics=metrics, language=language)
@@ -232,7 +232,7 @@ def report_texts(
 
 
 def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
-    """Print a warning for each text (by name) of pairs or JSON, and for unlike forms of letters."""
+    """Warn of each text that is pairs or JSON, and of odd characters that only some texts have."""
     for file, lines in texts.items():
         if records := describe_records(lines):
             display.print_message(f"warning: {file} is no plain text: {records}")
@@ -293,7 +293,7 @@ def format_report(report: SpanReport) -> Iterator[str]:
 def report_trees(
     gold: str, output: str, against: str | None, trees: TreeOptions, draws: Draws, *, as_json: bool
 ) -> None:
-    """Print a tree file's scores (with --table as EVALB), or its comparison with `against`."""
+    """Print a tree file's scores (with --table as EVALB does), or its comparison with `against`."""
     chosen: dict[str, Any] = {"gold_tags": trees.gold_tags, "clean": trees.clean}
     if trees.parameters:
         chosen["parameters"] = trees.parameters

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from transduce.inference.translator import Translator
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
-MOST_PROCESSES = 1_024  # also of threads; given 100,000 threads, torch aborts at start
-GUESSED_LINES = 100  # with fewer lines the language is not guessed, which takes half a second
+MOST_PROCESSES = 1_024  # also the most threads: given 100,000, torch aborts at start
+GUESSED_LINES = 100  # the language of fewer is not guessed: guessing takes half a second
 
 
 @final
@@ -273,7 +273,7 @@ def warn_of_sides(
 
 
 def warn_of_language(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines unchanged; warn if 100 or more are not in the model's source language."""
+    """Yield lines unchanged; warn if there are 100 or more and they are in another language."""
     first, language, number = list[str](), translator.recipe.data.source_language, 0
 
     def warn() -> None:

@@ -131,9 +131,9 @@ def command(
         display.print_message(
             f"warning: everyone who reaches {host} can use this server; --api-key asks for a key"
         )
-    # multiprocessing's tracker of shared resources, of which there are none here, may be killed
+    # multiprocessing warns if its tracker of shared resources is killed; none are shared here
     warnings.filterwarnings("ignore", "resource_tracker: process died", UserWarning)
-    raise_open_file_limit(2 * settings.limits.connections + 1_000)  # as many again may be accepted
+    raise_open_file_limit(2 * settings.limits.connections + 1_000)  # a burst may add as many
     asyncio.run(serve(choices, settings, print_ready, on_message=display.print_unless_unread))
 
 

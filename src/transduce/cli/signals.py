@@ -35,7 +35,7 @@ class SignalsDeferred(MetaPathFinder):
     """
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """Return torch's spec with a loader that delays signals; None later and for other names."""
+        """In the first call for torch, return a spec whose loader delays signals; else None."""
         if name != "torch" or threading.current_thread() is not threading.main_thread():
             return None
         sys.meta_path.remove(self)
@@ -147,7 +147,7 @@ def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequest
 def ending_signals_as_interrupts() -> Iterator[None]:
     """Handle SIGTERM, SIGHUP and SIGXCPU as Ctrl-C, so that `transduce.train` saves its run.
 
-    Ctrl-C works even if the shell ignores it. When any of the three signals ends the with block,
+    Ctrl-C works even if it was ignored before. When any of the three signals ends the with block,
     the error of the first that arrived is raised in place of KeyboardInterrupt.
     """
     received: list[int] = []

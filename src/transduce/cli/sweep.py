@@ -74,13 +74,13 @@ def command(
     )
     from transduce.runs.text_names import to_language_settings
 
-    named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.find_text("dev_"))
+    recipe, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.find_text("dev_"))
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     with display.show_pair_count() as on_progress:
         settings = {**dict(changes), **to_language_settings(languages)}
         start, combinations = prepare_sweep(
-            output, named_texts, named, settings, chosen, on_progress, display.print_note
+            output, named_texts, recipe, settings, chosen, on_progress, display.print_note
         )
     with signals.ending_signals_as_interrupts():
         rows = train_combinations(output, start, combinations, display_combination)

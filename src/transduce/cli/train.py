@@ -126,7 +126,7 @@ def command(
     """
     signals.ignore_checkpoint_signal()
     recipe = read_recipe(recipe, scale)
-    if processes.workers > 1 and processes.rank.is_single_process:  # only starts the others
+    if processes.workers > 1 and processes.rank.is_single_process:  # this is only the launcher
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
     from transduce.durable.lock import locked_folder

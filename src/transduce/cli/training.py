@@ -39,7 +39,7 @@ def display_run(
     """Context manager: yield callbacks that display a run, and the requests that signals make.
 
     The callbacks may write TensorBoard files, too. When the reader of a pipe, such as `head`, has
-    ended, the run ends as under a closed terminal.
+    ended, the run stops as it does when the terminal is closed.
     """
     with open_display(recipe.training.steps) as displayed:
         shown = stop_when_unread(displayed)
@@ -110,12 +110,12 @@ def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
 
 @final
 class RecentUpdates:
-    """The last updates of a run, and the displayed perplexity and speed that follow from them."""
+    """The losses and last updates of a run, and the perplexity and speed that follow from them."""
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[tuple[float, int]] = []  # (seconds, target tokens) of all updates so far
-        self.clock: list[tuple[float, float]] = []  # (time, seconds) at the first and last update
+        self.marks: list[tuple[float, int]] = []  # totals (seconds, target tokens) after updates
+        self.clock: list[tuple[float, float]] = []  # (time, total seconds), first and last update
 
     def add(self, update: "Update", progress: "Progress") -> None:
         """Record an update: its time, the token count, and its loss if that is finite."""
@@ -137,9 +137,9 @@ class RecentUpdates:
         """Return target tokens per second and time left as text; [] after a single update.
 
         The speed is that of the last updates alone, without validations and snapshots; the time
-        left grants these the share of the time that they have had so far.
+        left assumes that these go on to take the same share of the time.
         """
-        (began, before), (ended, after) = self.marks[0], self.marks[-1]
+        (began, tokens_before), (ended, tokens_after) = self.marks[0], self.marks[-1]
         seconds = ended - began
         if not seconds:
             return []
@@ -147,7 +147,7 @@ class RecentUpdates:
         share = max(1.0, time_passed / updating)
         left = share * seconds / (len(self.marks) - 1) * (steps - progress.step)
         return [
-            f"{(after - before) / seconds:,.0f} tokens/s",
+            f"{(tokens_after - tokens_before) / seconds:,.0f} tokens/s",
             f"{timedelta(seconds=round(left))} left",
         ]
 

@@ -99,7 +99,7 @@ OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--sh
 @options.as_json
 @options.quiet
 @options.no_progress
-def command(  # noqa: PLR0915 - the road of a line, in one piece
+def command(  # noqa: PLR0915 - all steps of a translation, in order
     *,
     model: Path,
     input: Path,  # noqa: A002 - the argument's name in the help
@@ -163,8 +163,8 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         display.print_note(
             f"note: {input} is translated line by line; --format {found} keeps its structure"
         )
-    typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
-    interactive = line_buffered or typed
+    is_typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
+    interactive = line_buffered or is_typed
     on_warning = WarningPrinter()
     if on is not None:
         from transduce.cli.on_ray import run_shards
@@ -182,7 +182,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
         part = choose_shard(text, how, output)
     task = translator.task
-    rows = task.rows if isinstance(task, SignalTask) else None  # samples in a row; 0: text
+    rows = task.rows if isinstance(task, SignalTask) else None  # row sizes of both sides; 0: text
     lines = read_signal_sources(input, rows[0]) if rows else read_short_lines(input)
     outputs = translator.nbest_lines(
         warn_of_language(translator, note_markup(input, part.cut(lines), count(part.first))),
@@ -231,7 +231,7 @@ class TextPart:
     opened: AbstractContextManager[IO[str]]
     block: int
     first: int = 1  # number of the first line
-    cut: Callable[[Iterator[str]], Iterator[str]] = iter  # takes all lines of the text
+    cut: Callable[[Iterator[str]], Iterator[str]] = iter  # yields the part, given all lines
 
 
 def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
@@ -245,7 +245,7 @@ def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
 
 
 def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
-    """Return a shard with its own folder in `output`, without lines if that is written already."""
+    """Return a shard with its own folder in `output`; if the shard is written already, no lines."""
     from transduce.inference.shards import create_shard, is_written
     from transduce.inference.translator import WORKER_BLOCK
 
@@ -301,7 +301,7 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
     translator = choice.open(on_warning)
     document = parse_document(translator, source, form)
     if form == "text":
-        deque(note_markup(source, document.sentences, document.lines), maxlen=0)
+        deque(note_markup(source, document.sentences, document.lines), maxlen=0)  # for its note
     translator = choice.with_workers(translator, lambda _: len(document.sentences))
     outputs = translate_sentences(translator, document)
     shown = outputs if output is None else show_line_count(outputs, "translate")

@@ -4,7 +4,7 @@ The parallel corpora are WMT's training data and test sets, and small ones to tr
 The treebanks are CRAFT, annotated by hand, and GUM, with automatically parsed trees. Tables beside
 this module describe them:
 
-    corpora.tsv    name and languages, corpora used as its other splits, licence, description
+    corpora.tsv    name and languages, corpora used as its dev and test sets, licence, description
     splits.tsv     pair filter, sha256 of both texts, line count (0 means the sum over its parts)
     parts.tsv      the parts of splits in their order, with the file and reader of both texts
     treebanks.tsv  name, repository, commit, folder and ending of the files, licence, description
@@ -14,13 +14,13 @@ this module describe them:
 
 A part with two rows in parts.tsv has the same text in two places, and the first row is tried first.
 Each archive of the training data (section 5.1) is on WMT's own site and on one with repackaged
-archives. The second comes first for the United Nations, since the hash of WMT's archive is unknown.
+archives. For the United Nations the repackaged one is tried first, since WMT's has no known hash.
 The texts of newstest2013 and newstest2014, the paper's development and test sets, are downloaded
 from a fixed commit of a public repository, with known hashes, else from WMT's archives, with the
 md5 that sacreBLEU lists. Tatoeba's first archive is in a public repository and never changes. The
 second one, the publisher's own, is updated from time to time; an update changes the splits.
 
-The splits of treebanks are their own: CRAFT's lists of articles (articles/ids), and GUM's
+Treebanks have their publishers' splits: CRAFT's lists of articles (articles/ids), and GUM's
 splits.md, where test2 is the out-of-domain corpus GENTLE. GUM's reddit documents are left out,
 because GUM's files have underscores in place of their words.
 """
@@ -84,14 +84,14 @@ FILTERS: dict[str, PairFilter] = {
 
 def read_parts() -> dict[str, list[Part]]:
     """Read parts.tsv; return the parts of each split by its name, such as "multi30k en-de dev"."""
-    rows = defaultdict[tuple[str, str, str], list[Texts]](list)
+    ways = defaultdict[tuple[str, str, str], list[Texts]](list)
     for splits, name, one, in_one, other, in_other, reader, lines in read_table("parts.tsv"):
         read_one, read_other = READERS[reader]
         source = Text(DOWNLOADS[one], in_one, read_one)
         target = Text(DOWNLOADS[other], in_other, read_other)
-        rows[splits, name, lines].append((source, target))
+        ways[splits, name, lines].append((source, target))
     found = defaultdict[str, list[Part]](list)
-    for (splits, name, lines), pairs in rows.items():
+    for (splits, name, lines), pairs in ways.items():
         part = Part(name, tuple(pairs), int(lines))
         for split in splits.split(","):
             found[split].append(part)
@@ -130,7 +130,7 @@ def read_treebanks() -> tuple[Corpus, ...]:
             text = Text(Download(addresses, int(size), sha256), reader=read_bracketed_trees)
             documents[split].append(Part(document, ((text,),), int(trees), own_licence))
         source = f"https://github.com/{repository}/tree/{commit}/{folder}"
-        splits = tuple(Split(split, tuple(some)) for split, some in documents.items())
+        splits = tuple(Split(split, tuple(parts)) for split, parts in documents.items())
         found.append(Corpus(name, ("en",), about, licence, splits, source=source))
     return tuple(found)
 

@@ -142,7 +142,7 @@ def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
 def choose_texts(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Choose each part's first texts whose files are available; InputError if one has none.
+    """Return each part's first texts whose files are available; InputError if a part has none.
 
     Without a network, one InputError names the missing files of all parts.
     """
@@ -251,15 +251,15 @@ def read_lines(
     Raises InputError if one side of a part has more lines than the other.
     """
     for part in split.parts:
-        texts, found = chosen_texts[part]
-        count, sides = 0, [read_text_lines(text, found[text].path) for text in texts]
+        texts, files = chosen_texts[part]
+        count, sides = 0, [read_text_lines(text, files[text].path) for text in texts]
         for count, lines in enumerate(zip_longest(*sides), start=1):
             if None in lines:
                 fact = f"{part.name}: one side ends before line {count:,}, the other does not"
                 raise InputError(fact, "the files do not belong together: fetch them again")
             yield lines
         record_mismatch(part.name, part.lines, count, about)
-        origins = {one.origin: one.sha256 for one in found.values()}
+        origins = {one.origin: one.sha256 for one in files.values()}
         licence = {"licence": part.licence} if part.licence else {}
         summaries.append({"name": part.name, "lines": count, "from": origins, **licence})
 
@@ -278,6 +278,6 @@ def list_tree_forms(line: bytes) -> list[bytes]:
 
 def record_mismatch(name: str, expected: int, found: int, about: About) -> None:
     """Add a message to `about` if the line count is not as expected (0: any count is fine)."""
-    note = f"{name} has {found:,} lines, and {expected:,} were expected"
-    if expected and expected != found and note not in about["unlike"]:
-        about["unlike"].append(note)
+    message = f"{name} has {found:,} lines, and {expected:,} were expected"
+    if expected and expected != found and message not in about["unlike"]:
+        about["unlike"].append(message)

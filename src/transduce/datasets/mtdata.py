@@ -131,8 +131,8 @@ def parse_entry(line: bytes) -> Entry:
     """Parse one JSON line of mtdata's index; `read_entries` catches the errors of a bad line."""
     found = parse_json(line)
     addresses = found["url"] if isinstance(found["url"], list) else [found["url"]]
-    is_named = len(addresses) > 1 or addresses[0].endswith(found["ext"].rpartition(".")[2])
-    name = "" if is_named else found["filename"]
+    ends_in_name = len(addresses) > 1 or addresses[0].endswith(found["ext"].rpartition(".")[2])
+    name = "" if ends_in_name else found["filename"]
     downloads = [Download((one,), file_name=name) for one in addresses]
     members = found.get("in_paths") or [""]
     columns = found.get("cols") or [0, 1]
@@ -151,7 +151,7 @@ def parse_entry(line: bytes) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, ...]) -> list[Texts]:
-    """Build an entry's text pairs, by language or bilingual files; InputError for other formats."""
+    """Return an entry's text pairs: one of two files, or one per file; refuse other formats."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

@@ -76,7 +76,7 @@ def find_section_files(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """Yield (folder, its files), sorted, without hidden ones; InputError if it is no folder."""
+    """Yield (folder, its files), sorted, without hidden ones; InputError if `folder` is none."""
     if not folder.is_dir():
         raise InputError("is not a folder", "name a folder of files of trees", file=folder)
     for name, folders, files in os.walk(folder, onerror=refuse_unreadable):

@@ -71,7 +71,7 @@ def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_tmx(languages: Sequence[str], side: int) -> LineReader:
-    """Build a reader of a TMX file's texts in `languages[side]`; it skips units without both."""
+    """Build a reader of TMX texts in `languages[side]`; skip units without both languages."""
     wanted = [language.partition("_")[0] for language in languages]
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:

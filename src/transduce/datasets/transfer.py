@@ -97,11 +97,11 @@ class PartialDownload:
     def find_resume_point(self, address: str) -> tuple[int, str]:
         """Return the byte offset to resume the download at, and the version of the bytes so far.
 
-        The version is the server's ETag or Last-Modified, or "" for another address. Without a
-        version the offset is 0, unless the checksum of the whole file is known.
+        The version is the server's ETag or Last-Modified, or "" if unknown or from another address.
+        Without a version the offset is 0, unless the checksum of the whole file is known.
         """
         version = ""
-        with suppress(FolderError, KeyError):  # without a note that can be read
+        with suppress(FolderError, KeyError):  # if no note can be read
             note = from_checksummed_json(read_regular(self.note, NOTE_LIMIT), self.note)
             version = str(note["version"]) if note["address"] == address else ""
         return (self.size if version or self.what.has_checksum else 0), version
@@ -207,16 +207,16 @@ def read_extent(
     """
     stated = answer.headers.get("Content-Length") or ""
     length = int(stated) if SIZE.fullmatch(stated) else 0
-    received, total = 0, length
+    first, total = 0, length
     if answer.status == http.client.PARTIAL_CONTENT:
         found = RANGE.fullmatch(answer.headers.get("Content-Range") or "")
         if found is None or int(found[1]) != start:
             raise RefusedError("the server answered with another range than it was asked for")
-        received, total = start, start + length if found[2] == "*" else int(found[2])
+        first, total = start, start + length if found[2] == "*" else int(found[2])
     known = part.what.size
     if known and total and total != known:
         raise RefusedError(f"the file has {total:,} bytes there, not {known:,}")
-    return received, total or known
+    return first, total or known
 
 
 def require_within_limit(count: int, what: Download, network: NetworkSettings) -> None:
@@ -384,7 +384,7 @@ def send_request(
             opener.add_handler(handler)
         request = urllib.request.Request(address, headers=dict(headers))
         response = opener.open(request, timeout=watchdog.seconds)
-    except (ValueError, OverflowError, http.client.InvalidURL):  # also long host names
+    except (ValueError, OverflowError, http.client.InvalidURL):  # raised for long host names, too
         if watchdog.has_expired:
             raise TimeoutError from None
         raise RefusedError("this address, or the one it leads to, is malformed") from None

@@ -80,7 +80,7 @@ def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 @contextmanager
 def open_tar(path: Path, name: str) -> Iterator[tarfile.TarFile]:
-    """Context manager: open a tar archive for one pass, decompressed by the ending of `name`."""
+    """Context manager: open a tar archive for one pass; the ending of `name` says how to unpack."""
     unpack = OPENERS.get(posixpath.splitext(name.replace(".tgz", ".gz"))[1])
     with ExitStack() as stack:
         stream = stack.enter_context(path.open("rb"))
@@ -91,7 +91,7 @@ def open_tar(path: Path, name: str) -> Iterator[tarfile.TarFile]:
 
 
 def open_tar_member(archive: tarfile.TarFile, pattern: str, path: Path) -> io.BufferedIOBase:
-    """Open the first member that matches a shell-style pattern; InputError if none, or no file.
+    """Open the first member that matches a shell-style pattern; InputError without such a file.
 
     `path` is the archive's, for errors.
     """

@@ -76,7 +76,7 @@ class Text:
     reader: LineReader = strip_newlines
 
 
-Texts = tuple[Text, ...]  # of a source and a target, which may be in one download; or of trees
+Texts = tuple[Text, ...]  # a source and a target, perhaps in one download; or one text of trees
 
 
 @final
@@ -133,7 +133,7 @@ class Corpus:
 
     @property
     def size(self) -> int:
-        """Total bytes of the files with the first texts of each part; 0 if one is unknown."""
+        """Total bytes of the files that each part tries first; 0 if one size is unknown."""
         first = {text.download for part in self.parts for text in part.ways[0]}
         sizes = [one.size for one in first]
         return sum(sizes) if all(sizes) else 0

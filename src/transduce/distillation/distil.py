@@ -135,7 +135,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
     dev_pairs = [] if dev_texts is None else list(dev_texts.read())
-    is_begun = any((folder / name).is_dir() for name in STAGES[1:3])  # then its text was deleted
+    is_begun = any((folder / name).is_dir() for name in STAGES[1:3])  # ours even if text/ is gone
     require_own_folder(folder, STAGES[0], ["lock", *(STAGES if is_begun else ())], "distillation")
     with locked_folder(folder):
         text = gather_text(folder, inputs)
@@ -164,8 +164,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         if last == 4:
             return Distillation(folder, lines, report, model.folder)
         trained = load(model.folder, on_warning=ignore_event)
-        named = teacher and with_warnings_at(teacher, "stage report, development set")
-        page = write_report(folder, text, pairs_folder, report, (named, trained), dev_pairs)
+        reporting = teacher and with_warnings_at(teacher, "stage report, development set")
+        page = write_report(folder, text, pairs_folder, report, (reporting, trained), dev_pairs)
         return Distillation(folder, lines, report, model.folder, page)
 
 

@@ -111,7 +111,7 @@ def build_report_page(
 
 
 def describe_measurement(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return lines on how scores and speed were measured, or a line that they were not."""
+    """Return lines on how scores and speed were measured, or one that says they were not."""
     one = measured["student"]
     if "lines" not in one:
         return ["no development set, so neither scores nor speed"]

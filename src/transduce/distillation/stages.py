@@ -54,7 +54,7 @@ SOURCES, REFERENCES, GIVEN, PAIRS, REPORT = (
 )  # fmt: skip
 SHARD_LINES = 10_000
 
-OnLine = Callable[[str, int, int], None]  # called with a stage, lines that are done, and all lines
+OnLine = Callable[[str, int, int], None]  # called with a stage, its lines so far, its lines in all
 
 
 @final
@@ -149,11 +149,11 @@ def translate_text(
         part = ShardText(Shard(count, number), source, total, sha256)
         path, own = folder / "shards" / part.shard.name, islice(lines, len(part.lines))
         if is_written(path, part, how):
-            deque(own, maxlen=0)  # the next shard's lines follow
+            deque(own, maxlen=0)  # skip to the next shard's lines
             continue
         first = part.lines.start + 1
-        named = with_warnings_at(teacher, f"stage shards, {source}")
-        outputs = named.nbest_lines(own, nbest, block=WORKER_BLOCK, first=first)
+        reporting = with_warnings_at(teacher, f"stage shards, {source}")
+        outputs = reporting.nbest_lines(own, nbest, block=WORKER_BLOCK, first=first)
         with create_shard(path, part, how) as stream:
             for done, found in enumerate(outputs, start=first):
                 best = [[one.text, one.log_prob] for one in found]
@@ -164,7 +164,7 @@ def translate_text(
 def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = ()) -> Translator:
     """Return a translator whose warnings say where their lines are, such as in which file.
 
-    `lines` are the numbers that the lines have there, if it does not get all lines in order.
+    `lines` are the line numbers at that place, if the translator does not get all lines in order.
     """
 
     def warn(warning: LineWarning) -> None:

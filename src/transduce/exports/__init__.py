@@ -1,1 +1,1 @@
-"""Exports of trained models to other programs: CTranslate2, Hugging Face, Argos, ONNX."""
+"""Exports of trained models to other programs: CTranslate2, Hugging Face, Argos, Bergamot, ONNX."""

@@ -51,7 +51,7 @@ function read(file, alignment) {
   return memory;
 }
 
-/** Returns the engine, with the products of 8 bits that lie in it. */
+/** Returns the engine; its own fallback functions compute 8-bit products. */
 async function loadEngine() {
   const binary = readFileSync(join(worker, "bergamot-translator-worker.wasm"));
   const operations = ["prepare_a", "prepare_b", "prepare_b_from_transposed", "prepare_b_from_quantized_transposed", "prepare_bias", "multiply_and_add_bias", "select_columns_of_b"];

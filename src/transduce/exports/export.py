@@ -166,7 +166,7 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
 def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
     """Write an exported folder and compare its outputs; return the proof, or None and a reason.
 
-    The folder exists only after that.
+    The folder exists only after the comparison.
     """
     target, precision = job.target, job.precision
     about = {"to": target.name, "precision": precision, "model": job.model.hash}

@@ -30,7 +30,7 @@ from transduce.vocabulary import END
 
 LINES = 1_000  # the most lines of a text that are translated
 MADE_UP, LONGEST = 64, 12  # lines made of random pieces, and the most pieces of one
-SHARE = 0.9  # the smallest share of equal texts that rounding explains in float32
+SHARE = 0.9  # the smallest share of equal texts in float32; rounding explains the rest
 
 
 @final
@@ -44,7 +44,7 @@ class Comparison:
     largest_difference: float | None  # in log P of equal texts; None without log P
     mean_difference: float | None
     unfinished: int  # lines whose outputs reach the length limit; their log P is not compared
-    ended_otherwise: int = 0  # lines where our search with its own rule of ending differs
+    ended_otherwise: int = 0  # lines where our search by its own ending rule differs
 
     def __str__(self) -> str:
         unfinished = f", {self.unfinished} without an end" if self.unfinished else ""
@@ -120,10 +120,10 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
     With a wider beam their texts are not compared either, because log P ranks them.
     """
     ids = [source.ids for source in sources]
-    ours = own = translate(model, ids, beam)
+    ours = by_own_rule = translate(model, ids, beam)
     if engine.ends_in_best_half and beam > 1:
         ours = search_with_restricted_ends(model, ids, beam)
-    theirs = list[EngineOutput]()  # by lines of one limit, if the engine obeys limits
+    theirs = list[EngineOutput]()  # one call for each limit, if the engine obeys limits
     for limit, group in groupby(sources, lambda one: one.limit if engine.limits_length else 0):
         theirs += engine.translate([source.line for source in group], beam, limit)
     pairs = list(zip(sources, ours, theirs, strict=True))
@@ -133,7 +133,7 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
         if len(mine.ids) < source.limit and not (beam > 1 and other.is_cut)
     ]
     compared = pairs if beam == 1 and engine.limits_length else ended
-    compared_log_probs = {id(mine) for _, mine, _ in ended}
+    with_end = {id(mine) for _, mine, _ in ended}
     differences = [
         abs(mine.log_prob - other.log_prob)
         for _, mine, other in ended
@@ -148,8 +148,8 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
         unfinished=len(pairs) - len(ended),
         ended_otherwise=sum(
             one.ids != mine.ids
-            for one, mine in zip(own, ours, strict=True)
-            if id(mine) in compared_log_probs
+            for one, mine in zip(by_own_rule, ours, strict=True)
+            if id(mine) in with_end
         ),
     )
 
@@ -205,7 +205,7 @@ def restrict_ends(strategy: DecodingStrategy) -> DecodingStrategy:
         width, symbols = strategy.width, log_probs.shape[1]
         _, best = PLAIN.highest_sums(beams.log_probs, log_probs, width)
         ends = torch.arange(width, device=best.device) * symbols + END  # columns, as in `best`
-        may_end = (best[:, :, None] == ends).any(dim=1)  # [S W]
+        may_end = (best[:, :, None] == ends).any(dim=1)  # [sentences W]
         may_end |= (beams.lengths + 1 == beams.max_lengths)[:, None]
         log_probs = log_probs.clone()
         log_probs[:, END].masked_fill_(~may_end.flatten(), -torch.inf)

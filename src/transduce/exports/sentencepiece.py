@@ -1,7 +1,7 @@
-"""Writes SentencePiece models without training one: our pieces, and our cleaning as its rules.
+"""Writes SentencePiece models that have our pieces, and our cleaning as their rules.
 
 A model is a protocol buffer; each field has a number and a length. SentencePiece compiles rules on
-characters when it trains a tiny model; everything in that model but its pieces is copied.
+characters only when it trains a model. So a tiny one is trained, and all but its pieces is copied.
 """
 
 import struct
@@ -52,11 +52,11 @@ def build_fallback_model(pieces: Sequence[Piece]) -> bytes:
 
 
 def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
-    """Return our pieces, by id, as pieces of SentencePiece with byte fallback, then its own ones.
+    """Return our pieces, by id, as pieces of SentencePiece with byte fallback, then missing bytes.
 
-    Other pieces, such as those that cut a character, are UNUSED. SentencePiece needs a symbol for
-    each of the 256 bytes, besides the characters of ASCII; these come last, and UNUSED ones up to a
-    multiple of 8.
+    A piece that SentencePiece cannot have, such as a part of a character, is UNUSED. SentencePiece
+    needs a symbol for each of the 256 bytes; those of printable ASCII, which ours lack, are added
+    at the end, and UNUSED pieces up to a multiple of 8.
     """
     pieces: list[Piece] = [(SPECIALS[END], CONTROL), ("<unk>", UNKNOWN_TYPE)]
     for number in range(len(pieces), len(vocabulary)):
@@ -69,21 +69,21 @@ def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
 def to_fallback_piece(data: bytes) -> Piece | None:
     """Return a piece of whole characters or of one byte as SentencePiece has it, else None.
 
-    SentencePiece writes a space as ▁, so that a ▁ of the text cannot be told from it.
+    A piece with ▁ gives None, because SentencePiece writes a space as ▁.
     """
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        text = SPACE
+        text = SPACE  # is refused below
     if SPACE not in text and (len(data) > 1 or text.isprintable()):
         return text.replace(" ", SPACE), NORMAL
     return (f"<0x{data[0]:02X}>", BYTE) if len(data) == 1 else None
 
 
 def pack_model(pieces: Sequence[Piece], rules: Sequence[tuple[int, bytes]]) -> bytes:
-    """Return the bytes of a SentencePiece model; of two merges the one with the lower id is first.
+    """Return the bytes of a SentencePiece model, which makes the merges with lower ids first.
 
-    `rules` are the fields of a model whose rules it takes over.
+    `rules` are the protobuf fields of another model; all but its pieces are copied.
     """
     packed = [
         pack_field(PIECES, pack_piece(text, -float(rank) if kind == NORMAL else 0.0, kind))

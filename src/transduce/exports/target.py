@@ -55,7 +55,7 @@ def importing(package: str) -> Iterator[None]:
 
 
 def describe_penalty(search: Search, greedy: str) -> list[str]:
-    """Return a sentence on another length penalty than a search's own; `greedy` is a beam of 1."""
+    """Return a sentence on the differing length penalty, or none; `greedy` sets a beam of 1."""
     if search.penalty == "none":
         return []
     return [

@@ -147,12 +147,12 @@ class ArgosEngine:
         """Return each line's best output by Argos' own length penalty; `max_length` is ignored."""
         from argostranslate import settings, translate
 
-        whole = SimpleNamespace(split_sentences=lambda text: [text])  # leaves a line as it is
+        splitter = SimpleNamespace(split_sentences=lambda text: [text])  # splits no line
         before, settings.beam_size = settings.beam_size, beam
         try:
             found = [
                 translate.apply_packaged_translation(
-                    self.package, line, self.translator, whole, num_hypotheses=1
+                    self.package, line, self.translator, splitter, num_hypotheses=1
                 )
                 for line in lines
             ]

@@ -102,24 +102,25 @@ def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> No
 
 
 def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> Named:
-    """Yield each weight's name in Marian and array, with zeros for SentencePiece's own pieces."""
+    """Yield (Marian's name, array) of each weight, with zeros for pieces beyond our vocabulary."""
     arrays = weights.arrays
-    encoder, decoder, output = (arrays[f"{one}.weight"] for one in ("source", "target", "output"))
-    start, reads_same = decoder[BEGIN], encoder is decoder
+    names = ("source", "target", "output")
+    source_table, target_table, output = (arrays[f"{one}.weight"] for one in names)
+    start, reads_same = target_table[BEGIN], source_table is target_table
     shift = start * np.float32(math.sqrt(len(start)))
-    yield "Wemb" if reads_same else "decoder_Wemb", pad_rows(decoder - start, len(target))
+    yield "Wemb" if reads_same else "decoder_Wemb", pad_rows(target_table - start, len(target))
     if not reads_same:
-        yield "encoder_Wemb", pad_rows(encoder, len(source))
+        yield "encoder_Wemb", pad_rows(source_table, len(source))
     for side, number, layer in weights.list_layers():
         is_shifted = number == 0 and (reads_same or side == "decoder")
         shifted = shift_layer(layer, shift) if is_shifted else layer
         yield from name_layer(f"{side}_l{number + 1}", shifted)
     bias = np.zeros(len(target), np.float32)
-    bias[: len(decoder)] = arrays.get("output.bias", 0)
-    bias[len(decoder) :] = NEVER
+    bias[: len(target_table)] = arrays.get("output.bias", 0)
+    bias[len(target_table) :] = NEVER
     bias[[number for number, (_, kind) in enumerate(target) if kind == UNUSED]] = NEVER
     yield "decoder_ff_logit_out_b", bias[None]
-    if output is not decoder:
+    if output is not target_table:
         yield "decoder_ff_logit_out_Wt", pad_rows(output, len(target))
 
 
@@ -152,14 +153,14 @@ def name_layer(scope: str, layer: Arrays) -> Named:
 
 
 def describe_model(model: TaskModel, symbols: Sequence[int]) -> str:
-    """Return the description that model.bin holds, in YAML; `symbols` counts those of each side."""
+    """Return the description that model.bin holds, in YAML; `symbols` are both vocabulary sizes."""
     sizes = model.recipe.architecture
     ties = {one: json.dumps(sizes.tie_embeddings == one) for one in ("all", "target")}
     return MODEL_FORM.read_text("utf-8").format(symbols=list(symbols), sizes=sizes, ties=ties)
 
 
 def serialise_tensors(tensors: Mapping[str, Array], config: str, precision: str) -> Iterator[bytes]:
-    """Yield the bytes of model.bin in pieces: sizes of all tensors, their names, their numbers."""
+    """Yield the bytes of model.bin in parts: sizes of all tensors, their names, their numbers."""
     text = np.frombuffer(config.encode() + b"\0", np.int8)
     packed = [(name, *pack_tensor(name, tensors[name], precision)) for name in sorted(tensors)]
     packed.append(("special:model.yml", INT8, text.shape, text.tobytes()))
@@ -176,7 +177,7 @@ def serialise_tensors(tensors: Mapping[str, Array], config: str, precision: str)
 
 
 def pack_tensor(name: str, tensor: Array, precision: str) -> tuple[int, tuple[int, ...], bytes]:
-    """Return a tensor's type, shape and bytes; for int8, matrices of products are in 8 bits.
+    """Return a tensor's type, shape and bytes; for int8, weight matrices are in 8 bits.
 
     In 8 bits a matrix is transposed, except for an embedding, and its scale follows its numbers.
     """

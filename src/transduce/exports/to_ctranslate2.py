@@ -22,7 +22,7 @@ from transduce.inference.load import TaskModel
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 
-VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # of the format, and of the kind of model
+VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # format version; kind of model, its revision
 TYPES = MappingProxyType({"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4})
 MOST_POSITIONS = 1024  # CTranslate2 cuts inputs there
 Variables = dict[str, np.ndarray]
@@ -166,7 +166,7 @@ def quantise_rows(
 
 
 def serialise_variables(variables: Mapping[str, np.ndarray]) -> Iterator[bytes]:
-    """Yield the bytes of model.bin in pieces; an array under several names is stored once."""
+    """Yield the bytes of model.bin in parts; an array under several names is stored once."""
     first: dict[int, str] = {}
     aliases = list[tuple[str, str]]()
     for name in sorted(variables):

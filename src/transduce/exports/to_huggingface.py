@@ -28,11 +28,11 @@ from transduce.vocabulary.vocabulary import special_token_json
 PADDING = "<pad>"
 TOKENIZER, TARGET_TOKENIZER = "tokenizer.json", "target.tokenizer.json"
 EPSILON = 1e-5  # what Marian's norms add to the variance
-FEATURE_COLUMNS = tuple(  # arrays that read d_model features: one in each column
+FEATURE_COLUMNS = tuple(  # ends of names of arrays with a column for each feature
     f"{name}.weight"
     for name in ("shared", "embed_tokens", "lm_head", "q_proj", "k_proj", "v_proj", "fc1")
 )
-FEATURE_ROWS = tuple(
+FEATURE_ROWS = tuple(  # ends of names of arrays with a row for each feature
     f"{name}.{part}" for name in ("out_proj", "fc2", "norm") for part in ("weight", "bias")
 )
 NAMES = {  # our matrices and norms of a layer -> MarianMTModel's
@@ -101,9 +101,9 @@ def name_layer(
 ) -> Iterator[tuple[str, Array]]:
     """Yield (name, array) of a layer's weights, rescaled to Marian's states by the three factors.
 
-    These are ours times `before` at the input, `inside` between sub-layers, `after` at the output.
-    The encoder's output, of which cross-attention makes keys and values, is as ours. A bias that
-    our attention lacks is written as zeros.
+    Marian's states are ours times `before` at the input, `inside` between sub-layers, and `after`
+    at the output. The encoder's output, of which cross-attention makes keys and values, equals
+    ours. A bias that our attention lacks is written as zeros.
     """
     reads = dict.fromkeys((f"self_attention.{one}" for one in ("query", "key", "value")), before)
     reads |= {"cross_attention.query": inside, "feed_forward.inner": inside}
@@ -302,7 +302,7 @@ class HuggingFaceEngine:
             found = self.model.generate(
                 **inputs,
                 num_beams=beam,
-                length_penalty=0.0 if beam > 1 else 1.0,  # greedy search warns of others
+                length_penalty=0.0 if beam > 1 else 1.0,  # greedy search warns unless it is 1
                 early_stopping=False,
                 do_sample=False,
                 max_new_tokens=max_length,

@@ -28,6 +28,7 @@ from transduce.vocabulary import END
 
 # B sentences · S source positions · L layers · H heads · K features of a head · V symbols
 # T positions, in a decoder step those before the current one, U = T + 1 · Q positions that attend
+# d features · R hypotheses
 
 ENCODER, STEP = "encoder.onnx", "decoder_step.onnx"
 Sizes = dict[str, dict[int, str]]  # array name -> its variable dimensions and their names
@@ -368,7 +369,7 @@ class OnnxEngine:
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
         """Return each line's best output by beam search in ONNX, for lines of equal token count.
 
-        No length penalty; at most `max_length` symbols before END.
+        The search has no length penalty. An output has at most `max_length` symbols before END.
         """
         task = self.model.task
         sources = task.encode_sources([task.normalise(line) for line in lines])

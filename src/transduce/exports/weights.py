@@ -78,7 +78,7 @@ def pad_heads(
 ) -> Iterator[tuple[str, Array]]:
     """Yield each projection in a weight of attention, with zeros after the features of each head.
 
-    A weight may hold several, one below the other, as query_key_value does.
+    A weight may hold several projections, one below the other, as query_key_value does.
     """
     place, joined, kind = name.rsplit(".", 2)
     if joined == "output":  # the columns of its matrix read the heads

@@ -1,1 +1,1 @@
-"""Functions and modules that are faster on a machine, with the results of those in `paper/`"""
+"""Functions and modules that are faster than those of `paper/`, with the same results"""

@@ -4,7 +4,7 @@ oneDNN's kernel adds the bias and applies the ReLU while it writes a product. Th
 product whose left factor is transposed, and with AMX oneDNN computes such a product at half its
 rate. A transposed copy of the smaller factor is then made first (decision 0045). Sums over all rows
 are computed as products as well, because oneDNN adds in float32. torch adds the tokens' gradients
-of gain and bias in bfloat16, where a sum soon outgrows what is added to it (decision 0046).
+of gain and bias in bfloat16, where small terms added to a large sum are lost (decision 0046).
 
 torch converts bfloat16 to float32 and back for most operations on a CPU, but it compares 16-bit
 integers directly, 32 at a time with AVX-512. Read as an integer, a float's bits have the float's
@@ -38,7 +38,7 @@ def is_recording_gradients() -> bool:
 
 @final
 class Bfloat16Linear(Linear):
-    """The linear map x Wᵀ + b by oneDNN for bfloat16 training; without gradients as in `Linear`."""
+    """x Wᵀ + b in bfloat16: by oneDNN if gradients are recorded, else as in `Linear`."""
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each."""

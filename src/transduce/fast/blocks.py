@@ -1,12 +1,13 @@
 """Attention over a packed batch by padding: sentences of similar length share a block
 
 Where a mask has a neighbourhood, long sentences are cut into pieces of neighbouring queries, each
-with the keys that they may attend to, so that time and memory grow with n r, not with n².
+with the keys that its queries may attend to, so that time and memory grow with n r, not with n²,
+for n tokens and a neighbourhood of r.
 
 The backward pass is written by hand because autograd would store and traverse some thirty small
-tensors per layer. Each direction of copying between packed tokens and blocks is one `index_select`
-of rows for a whole batch: on a CPU `index_copy_` takes three times as long, and so does gathering
-tokens and then transposing heads.
+tensors per layer. One `index_select` of rows copies the packed tokens of a batch into its blocks,
+and one copies them back, unless a token is in several pieces. On a CPU `index_copy_` takes three
+times as long, and so does gathering tokens and then transposing heads.
 """
 
 import math
@@ -25,7 +26,7 @@ from transduce.packed import move_to_device
 from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
-# G sentences of one block, with GH = G · H heads in all · t query and s key positions of each
+# G sentences or pieces of a block, GH = G · H · t query and s key positions of each
 # L is t or s · P = the sum of G · H · L over all blocks
 
 
@@ -55,7 +56,7 @@ class BucketedAttention:
         """Compute softmax(Q Kᵀ / √d_k) V of a packed batch, block by block    (equation 1)"""
         heads = q.shape[1]
         if self.is_one_sentence and not dropout and not torch.is_grad_enabled():
-            # no copies: the same bits in a quarter of the time
+            # without copies this takes a quarter of the time, with the same bits
             q, k, v = (side.transpose(0, 1) for side in (q, k, v))
             weights = compute_attention_weights(q, k, self.blocks[0].masked, heads)
             return torch.bmm(weights, v).transpose(0, 1)
@@ -108,9 +109,9 @@ class BucketedAttentionFunction(torch.autograd.Function):
             strict=True,
         ):
             weights = compute_attention_weights(q_block, k_block, masked, layout.heads)  # [GH t s]
-            scale = build_dropout_mask(weights, dropout) if dropout else weights.new_empty(0)
-            torch.bmm(weights * scale if dropout else weights, v_block, out=out_block)
-            saved += [weights, scale]
+            drop_mask = build_dropout_mask(weights, dropout) if dropout else weights.new_empty(0)
+            torch.bmm(weights * drop_mask if dropout else weights, v_block, out=out_block)
+            saved += [weights, drop_mask]
         ctx.save_for_backward(q, k, v, *saved)
         ctx.layout, ctx.dropout = layout, dropout
         return of_q.scatter_back(out, layout.heads)
@@ -128,14 +129,14 @@ class BucketedAttentionFunction(torch.autograd.Function):
         queries = zip(*(of_q.split_into_blocks(side) for side in (q, d_out, d_q)), strict=True)
         keys = zip(*(of_k.split_into_blocks(side) for side in (k, v, d_k, d_v)), strict=True)
         for of_block in zip(queries, keys, saved[::2], saved[1::2], strict=True):
-            (q_block, d_out_block, d_q_block), of_keys, weights, scale = of_block
+            (q_block, d_out_block, d_q_block), of_keys, weights, drop_mask = of_block
             k_block, v_block, d_k_block, d_v_block = of_keys
             d_weights = d_out_block @ v_block.transpose(1, 2)  # [GH t s]
             if ctx.dropout:
-                d_weights *= scale
+                d_weights *= drop_mask
             inner = (d_weights * weights).sum(dim=-1, keepdim=True)
             d_scores = d_weights.sub_(inner).mul_(weights).div_(math.sqrt(q_block.shape[-1]))
-            dropped = weights * scale if ctx.dropout else weights
+            dropped = weights * drop_mask if ctx.dropout else weights
             torch.bmm(d_scores, k_block, out=d_q_block)
             torch.bmm(d_scores.transpose(1, 2), q_block, out=d_k_block)
             torch.bmm(dropped.transpose(1, 2), d_out_block, out=d_v_block)
@@ -227,11 +228,11 @@ LEAST_QUERIES = 32  # the fewest queries of a piece; smaller products would not 
 def cut_into_pieces(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> Pieces:
-    """Return whole sentences of these lengths, or parts of them if that more than halves the work.
+    """Return whole sentences of these lengths, or parts if that halves the work of the longest.
 
-    A part has as many queries as a position may attend to on one side, or a multiple of it, so that
-    parts of a picture begin with a row. On GPUs sentences stay whole: there the gradients of keys
-    in several parts would be added in no fixed order.
+    A part has as many queries as a position may attend to on one side, or a multiple of that, so
+    that a part of a picture begins at the start of a row. On GPUs sentences stay whole: there the
+    gradients of keys in several parts would be added in no fixed order.
     """
     own, theirs = Spans.from_lengths(queries), Spans.from_lengths(keys)
     whole = Pieces(own, theirs, np.zeros(len(queries), dtype=np.int64))
@@ -245,11 +246,11 @@ def cut_into_pieces(
     sentence = np.repeat(np.arange(len(queries)), list(map(len, firsts)))
     start, length = own.starts[sentence], own.lengths[sentence]
     first = np.concatenate(firsts)
-    last = np.minimum(first + count, length)
-    first_key, last_key = np.maximum(first - mask.reach, 0), np.minimum(last + ahead, length)
+    end = np.minimum(first + count, length)
+    first_key, end_key = np.maximum(first - mask.reach, 0), np.minimum(end + ahead, length)
     return Pieces(
-        Spans(start + first, last - first),
-        Spans(start + first_key, last_key - first_key),
+        Spans(start + first, end - first),
+        Spans(start + first_key, end_key - first_key),
         first - first_key,
     )
 
@@ -298,7 +299,7 @@ def build_padded_block(
 
 
 def index_block_tokens(spans: Spans, bucket: "np.ndarray | slice" = slice(None)) -> BlockTokens:
-    """Return the token indices of the spans `bucket` (indices, or all), padded to the longest."""
+    """Return the token indices of some spans (indices `bucket`, or all), padded to the longest."""
     lengths = spans.lengths[bucket, None]
     positions = np.arange(lengths.max())[None, :]
     indices = spans.starts[bucket, None] + np.minimum(positions, lengths - 1)
@@ -312,7 +313,7 @@ class HeadRows:
 
     tokens: Int[Tensor, " P"]  # the token whose vector is in each row of the blocks
     heads: Int[Tensor, " P"]  # the head whose vector is in each row of the blocks
-    rows: Int[Tensor, " TH"] | None  # the row of each token's head; None if it is in several rows
+    rows: Int[Tensor, " TH"] | None  # row of each token's head; None if tokens are in several
     count: int  # TH, the heads of all tokens
     padding: Int[Tensor, " _"] | None  # the rows past a sentence's end; None if there are none
     shapes: Sequence[tuple[int, int]]  # (G · H, L) of each block
@@ -322,6 +323,7 @@ class HeadRows:
 
         Padding repeats the last token of a sentence.
         """
+        # `step`: how many vectors lie in memory from one token to the next
         step, rest = divmod(x.stride(0), x.shape[2])
         if rest or x.stride(1) != x.shape[2] or x.stride(2) != 1:
             x, step = x.contiguous(), x.shape[1]

@@ -2,8 +2,8 @@
 
 Functions without weights are given to a model as `Operations`. Modules with weights change their
 classes in place and keep their parameters and names. The code in `paper/` never checks the device.
-Other functions of this package check only what depends on their tensors. What only training uses is
-imported when it is chosen.
+Choices that depend on a single tensor are made in other modules of this package. What only training
+uses is imported when it is chosen.
 """
 
 import inspect
@@ -60,11 +60,11 @@ from transduce.settings.training import TOKEN_MULTIPLE
 # A search of this many sentences makes up for the half second of loading numba and its code.
 SENTENCES_FOR_LOOPS = 1_000
 GPU_SENTENCES = 1_024  # searched at once; 64 leave a GPU idle (docs/records/speed.md)
-# On a CPU a step is fastest with about so many numbers: rows times symbols, or, where a vocabulary
-# is small, rows times 64 d_model. With 64 sentences a small model has fewer, and its time goes into
-# the calls of its operators.
+# On a CPU a step is fastest with about 2^22 numbers: rows times symbols, or, where a vocabulary is
+# small, rows times 64 d_model. With 64 sentences, a step of a small model has fewer numbers and
+# spends its time on calling operators.
 CPU_NUMBERS, NUMBERS_OF_LAYERS = 2**22, 64
-GPU_LINES = 16_384  # read at once, to find so many sentences of similar lengths
+GPU_LINES = 16_384  # read at once, to find 1,024 sentences of similar lengths
 LEAVING_SHARE = 8  # done sentences leave a batch together once they are an eighth of it
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
-    """Make a model decode fastest, in place; if a precision is given, convert its weights to it.
+    """Make a model decode fastest, in place; convert its weights if a precision is given.
 
     Without a precision its weights stay as they are. With one they are converted and packed for
     good: such a model cannot be trained, saved, copied or moved to a device.
@@ -166,10 +166,10 @@ def choose_operations(
 def choose_leaving(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return `strategy`, or for an exact search on a GPU one that drops done sentences together.
+    """Return the strategy; in an exact search on a GPU, its done sentences leave together.
 
-    On a GPU, leaving costs more than some steps of a few rows. In other searches the results of a
-    sentence could change while it waits.
+    On a GPU, removing a sentence costs more than some further steps of its rows. In a search that
+    is not exact, the results of a done sentence could change while it waits.
     """
     if device.type == "cpu" or search.stop != "exact":
         return strategy
@@ -179,8 +179,8 @@ def choose_leaving(
 def leave_together(step: StepResult) -> StepResult:
     """Return a step in which all done sentences leave the batch, or none while they are few.
 
-    Few are less than an eighth of the batch, none of them at its length limit. In an exact search,
-    no later hypothesis is better than those of a done sentence, and of equals the older are kept.
+    They are few if they are less than an eighth of the batch and none is at its length limit. In an
+    exact search, later hypotheses of a done sentence are no better, and of equals the older stay.
     """
     done, beams = step.is_leaving, step.beams
     is_full = beams.lengths == beams.max_lengths
@@ -204,27 +204,27 @@ def choose_sentences(
     models: Sequence[tuple[Architecture, int]],
     width: int,
 ) -> int:
-    """Return how many sentences to search at once: `sentence_count`, but more than 64 if faster.
+    """Return how many sentences to search at once: `sentence_count`, or more for the default 64.
 
-    `models` are sizes and target symbols of each model, `width` is the hypotheses of a sentence.
+    `models` has the sizes and target symbols of each model; a sentence has `width` hypotheses.
     """
     if sentence_count != Search.batch_size or device.type not in {"cpu", "cuda"}:
         return sentence_count
     if device.type == "cuda":
         return GPU_SENTENCES
-    row = sum(max(NUMBERS_OF_LAYERS * sizes.d_model, symbols) for sizes, symbols in models)
-    return max(sentence_count, CPU_NUMBERS // (row * max(width, 2)))  # as many with 1 as with 2
+    per_row = sum(max(NUMBERS_OF_LAYERS * sizes.d_model, symbols) for sizes, symbols in models)
+    return max(sentence_count, CPU_NUMBERS // (per_row * max(width, 2)))  # a width of 1 counts as 2
 
 
 def choose_lines(device: torch.device, line_count: int) -> int:
-    """Return how many lines to read at once: `line_count`, but on a GPU 1 or at least 16,384."""
+    """Return how many lines to read at once: `line_count`; on a GPU, if over 1, at least 16,384."""
     return max(line_count, GPU_LINES) if device.type == "cuda" and line_count > 1 else line_count
 
 
 def choose_search_operations(
     models: Sequence[Transformer], sentence_count: int | None
 ) -> list[Operations]:
-    """Return each model's operations for a search of so many sentences; None means very many.
+    """Return each model's operations for a search of `sentence_count` sentences; None means many.
 
     The choice does not depend on earlier searches. Compiled loops run in one thread, so torch's
     operators are faster with several threads.
@@ -245,13 +245,13 @@ def load_loops() -> bool:
 def try_loops() -> bool:
     """Run all loops of a search on zeros; return False if numba is missing or fails here.
 
-    numba may also not fit this numpy, lack its library, or find the disk full.
+    numba may also not fit this numpy, lack a shared library, or find the disk full.
     """
     try:
         import numba
     except (ImportError, OSError, AttributeError):
         return False
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined] # it leaves loops to Python
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined] # loops would stay Python
         return False
     try:
         run_loops_once()
@@ -307,7 +307,7 @@ def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[n
 def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Module]]) -> None:
     """Replace the classes of a model's modules in place; `classes` maps old classes to new.
 
-    Modules of other classes stay, even of derived ones, as do modules whose class was edited.
+    Modules of other and derived classes stay, and so do those of a class changed in `paper/`.
     """
     for module in model.modules():
         if type(module) in classes.keys() - find_changed_modules():
@@ -321,8 +321,8 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
 def can_run_triton(device: torch.device, module: str, *sizes: int) -> bool:
     """Return whether the Triton kernels of `fast/<module>.py` run on a device, tried with `sizes`.
 
-    It tries once in a process, because Triton needs a C compiler and a folder for its code, and
-    a GPU may lack the memory for a tile. Where anything fails, torch computes the same.
+    They are run once in a process to find out: Triton needs a C compiler and a folder for its code,
+    and a GPU may lack the memory for a tile. Where anything fails, torch computes the same.
     """
     if device.type != "cuda" or not torch.cuda.is_available():
         return False
@@ -339,8 +339,8 @@ def choose_loop(
 ) -> "tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]":
     """Return a loop's functions to read batches, add gradients, and read an update's results.
 
-    Gradients are added by CUDA graphs where all kernels are for a GPU, and batches are prepared for
-    these graphs while the GPU is busy.
+    If CUDA graphs can hold the kernels of the training, they add the gradients, and batches are
+    prepared for the graphs while the GPU is busy.
     """
     from transduce.fast.prefetch import build_prefetch_functions
     from transduce.paper.training import add_gradients

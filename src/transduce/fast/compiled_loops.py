@@ -1,4 +1,4 @@
-"""Loops over numbers in Python, compiled for this processor by numba, the extra `fast`
+"""Loops over numbers, written in Python and compiled for this processor by numba (extra `fast`)
 
 The loops of a search are in search_loops.py, which is imported only where loops are used. Loops run
 in one thread, so with several threads torch's operators are faster.

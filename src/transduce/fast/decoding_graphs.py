@@ -29,16 +29,16 @@ class LayersGraph:
     """A CUDA graph of a decoding step's layers, for one number of sentences and of hypotheses."""
 
     def __init__(self, decoder: Iterable[StepLayer], x: Tensor, step: StepTensors) -> None:
-        """Run the layers once, which compiles their kernels, and capture them."""
+        """Run the layers once, which compiles their kernels and computes `first`; capture them."""
         from transduce.fast.triton_search import TABLE_LENGTH, TableLayer
 
         width, device = step.visible.shape[1], x.device
-        heads, values = step.new_values.shape[2], step.new_values.shape[4]
+        heads, d_v = step.new_values.shape[2], step.new_values.shape[4]
         sentences = round_up_sentences(step.memory_mask.shape[0])
         self.x = x.new_zeros(sentences * width, x.shape[1])
         self.table = torch.zeros(TABLE_LENGTH, dtype=torch.int64, device=device)
         layers = [
-            TableLayer(self.table, number, width, values, heads) for number in range(len(step.keys))
+            TableLayer(self.table, number, width, d_v, heads) for number in range(len(step.keys))
         ]
         self.graph, self.states = torch.cuda.CUDAGraph(), self.x
         self.fill(x, step)

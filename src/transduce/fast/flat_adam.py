@@ -168,8 +168,8 @@ def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tenso
 @cache
 def choose_optimiser(plain: BuildOptimiser = Adam) -> BuildOptimiser:
     """Return `FlatAdam` if it makes the same updates as the plain optimiser, else the plain one."""
-    are_other = differ(partial(update_twice, plain), partial(update_twice, FlatAdam))
-    return plain if are_other else FlatAdam
+    is_different = differ(partial(update_twice, plain), partial(update_twice, FlatAdam))
+    return plain if is_different else FlatAdam
 
 
 def update_twice(build: BuildOptimiser) -> Sequence[Tensor]:

@@ -1,10 +1,10 @@
 """The gradients of a micro-batch on a GPU as one CUDA graph, which a single call starts
 
 A GPU computes the 800 kernels of a base model's update faster than Python starts them. A graph
-serves all batches of one shape. A shape has the numbers of tokens, which padding sentences round
-up, and the number of sentences and the longest length, rounded up to powers of two. The first batch
-of a shape is computed without a graph. The second is computed both ways, and the graph is kept if
-the results agree. Dropout draws the same numbers either way.
+serves all batches of one shape: the token counts, which padding sentences round up, and the number
+of sentences and the longest length, both rounded up to powers of two. The first batch of a shape is
+computed without a graph. The second is computed both ways, and the graph is kept if the results
+agree. Dropout draws the same numbers either way.
 """
 
 from collections import Counter
@@ -73,8 +73,8 @@ def lay_out(batch: Batch, pad: Callable[[Batch], Batch]) -> LaidOutBatch:
     shape = Shape(tuple(len(side.ids) for side in sides), longest, len(offsets[0]))
     parts = [
         part
-        for side, at in zip(sides, offsets, strict=True)
-        for part in (side.ids, side.compute_positions(), at)
+        for side, starts in zip(sides, offsets, strict=True)
+        for part in (side.ids, side.compute_positions(), starts)
     ]
     labels = padded.target.ids.clone()
     labels[len(batch.target.ids) :] = PADDING
@@ -165,7 +165,7 @@ def compute_loss_of_labels(
     labels: Tensor,
     loss: SmoothedLoss,
 ) -> tuple[Tensor, Tensor]:
-    """Return the loss and -log p of `labels`, which include padding; ignore the batch's own."""
+    """Return the loss and -log p of `labels`, which include padding; ignore the batch's targets."""
     return loss(states, weight, labels, mass, bias)
 
 
@@ -187,8 +187,8 @@ class GradientGraphs:
         self.seen[shape] += 1
         if graph := self.graphs.get(shape):
             return graph(ready, target_tokens)
-        same = Batch(batch.source, batch.target)
-        plain = partial(add_gradients, model, training, same, target_tokens)
+        plain_batch = Batch(batch.source, batch.target)
+        plain = partial(add_gradients, model, training, plain_batch, target_tokens)
         if self.seen[shape] != 2 or len(self.graphs) >= MOST_GRAPHS:
             return plain()
         graph = GradientGraph(self.optimiser, shape)
@@ -206,7 +206,7 @@ class GradientGraphs:
     def compare(
         self, plain: Callable[[], Tensor], other: Callable[[], Tensor]
     ) -> tuple[Float[Tensor, "2"], bool]:
-        """Return `plain`'s results, and whether `other` fits in memory and adds equal gradients."""
+        """Return `plain`'s results, and whether `other` fits in memory and agrees with `plain`."""
         flat = self.optimiser.weights.grad
         assert flat is not None
         begin, stale = flat.clone(), set(self.optimiser.stale)
@@ -216,14 +216,14 @@ class GradientGraphs:
         memory = torch.cuda.get_device_properties(flat.device).total_memory
         if torch.cuda.max_memory_allocated(flat.device) > SHARE * memory:
             return sums, False
-        end, left = flat.clone(), set(self.optimiser.stale)
+        end, still_stale = flat.clone(), set(self.optimiser.stale)
         restore(self.optimiser, begin, stale)
         torch.cuda.set_rng_state(draws, flat.device)
         try:
             is_same = is_near(other(), sums) and is_near(flat, end)
         except RuntimeError:  # too little memory, or an operator that no graph can hold
             is_same = False
-        restore(self.optimiser, end, left)
+        restore(self.optimiser, end, still_stale)
         return sums, is_same
 
 

@@ -18,7 +18,7 @@ from transduce.paper.operations import IsAny
 # C candidates of a sentence's W V columns (hypothesis-symbol pairs) · K = `count`
 
 BLOCK = 64  # neighbouring symbols, compared by their maximum first
-FEW_SUMS = 2**16  # of so few sums the one highest is found faster without blocks
+FEW_SUMS = 2**16  # of at most this many, the one highest sum is found faster without blocks
 MOST_BY_LOOPS = 256  # the most sums to find by loops, which keep the best so far in order
 FindMaxima = Callable[[Tensor, int], Tensor]
 
@@ -46,8 +46,8 @@ def highest_sums(
         if not operations.is_any(best.values.isnan()):
             return best.values, best.indices
     columns = find_candidate_columns(scores, log_probs, count, find_maxima)
-    symbols = log_probs.reshape(scores.shape[0], -1).gather(1, columns)
-    sums = symbols + scores.gather(1, columns // log_probs.shape[1])
+    log_p = log_probs.reshape(scores.shape[0], -1).gather(1, columns)
+    sums = log_p + scores.gather(1, columns // log_probs.shape[1])
     chosen = rank_highest(sums, columns, count)
     return sums.gather(1, chosen), columns.gather(1, chosen)
 
@@ -65,7 +65,7 @@ def highest_sums_by_loops(
     columns = torch.empty(sums.shape, dtype=torch.long)
     tables = [one.contiguous().numpy() for one in (scores, log_probs, maxima)]
     is_full = fill_highest_sums(*tables, BLOCK, sums.numpy(), columns.numpy())
-    # the loops leave NaN out
+    # not full if too few sums are numbers: the loops leave NaN out
     return (sums, columns) if is_full else highest_sums(scores, log_probs, count)
 
 
@@ -77,7 +77,7 @@ def find_candidate_columns(
 ) -> Int[Tensor, "S C"]:
     """Return C columns (hypothesis-symbol pairs) per sentence, among them the `count` best.
 
-    These are the columns of the `count` blocks with the highest maxima, and all columns outside
+    The C columns are those of the `count` blocks with the highest maxima, and all columns outside
     blocks.
     """
     (sentences, width), symbols = scores.shape, log_probs.shape[1]
@@ -112,7 +112,7 @@ def find_block_maxima(
 def tabulate_blocks(
     width: int, symbols: int, device: torch.device
 ) -> tuple[Int[Tensor, " B"], Int[Tensor, "B block"], Int[Tensor, " rest"]]:
-    """Return the indices of B blocks, the columns in each block, and the columns in none.
+    """Return the indices of B blocks, the columns in each block, and the columns outside blocks.
 
     A sentence has `width` · `symbols` columns. The result is cached, since every step needs it.
     """

@@ -120,7 +120,7 @@ class MklLinear(PackedModule):
     def __init__(self, linear: Linear) -> None:
         super().__init__()
         weight = linear.weight.detach().contiguous()
-        # MKL allocates 8 MB more than it writes; fresh pages that nobody writes take no memory
+        # MKL allocates 8 MB that it never writes; fresh from the system, they take no memory
         release_freed_memory()
         packed = find_operator(MKL_PACK)(weight, MKL_ROWS)
         self.register_buffer("packed", packed, persistent=False)  # a buffer, as in `OneDnnLinear`

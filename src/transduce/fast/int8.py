@@ -1,6 +1,6 @@
 """Linear maps in 8-bit integers for inference: each row has a scale of its own (decision 0039)
 
-Each row of x is divided by its largest magnitude and rounded to 8 bits; W was rounded so before.
+Each row of x is divided by its largest magnitude and rounded to 8 bits, as each row of W was.
 The products are summed exactly, as integers: a row has the same product alone and in a batch.
 
 The kernels of two libraries give products that are equal to the bit. FBGEMM's kernel rounds its
@@ -68,7 +68,7 @@ class Int8Linear(nn.Module):
     def multiply(
         self, x: Float[Tensor, "R n"]
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
-        """Return (x / m) Wᵀ and m, which is the largest magnitude of each row of x."""
+        """Return (x / c) Wᵀ and c, which is the largest magnitude of each row of x."""
         magnitudes = x if self.follows_relu else x.abs()
         largest = magnitudes.amax(dim=1, keepdim=True)
         matrix = self.for_few_rows if x.shape[0] < self.rows_for_onednn else self.for_many_rows
@@ -167,7 +167,7 @@ class OneDnnMatrix(PackedModule):
         self.inputs = inputs
         packed = torch.ops.onednn.qlinear_prepack(rounded.int_repr(), None)
         self.register_buffer("packed", packed, persistent=False)  # a buffer, as in `OneDnnLinear`
-        # FBGEMM rounds the product of both scales before it multiplies a sum with it
+        # as in FBGEMM, the product of both scales is rounded before a sum is multiplied by it
         self.scales = rounded.q_per_channel_scales().float() * torch.tensor(1 / inputs.levels)
         self.zeros = torch.zeros(len(rounded), dtype=torch.long)
 
@@ -182,7 +182,7 @@ class OneDnnMatrix(PackedModule):
 def multiply_integers(
     x: Tensor, zero_point: int, packed: Tensor, scales: Tensor, zeros: Tensor
 ) -> Tensor:
-    """Return scaled x Wᵀ by oneDNN's kernel, for x with its zero point, W with one for each row."""
+    """Return scaled x Wᵀ by oneDNN's kernel; x has one zero point, W has one for each row."""
     return torch.ops.onednn.qlinear_pointwise(
         x, 1.0, zero_point, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", (), "",
     )  # fmt: skip
@@ -215,8 +215,8 @@ def do_sums_saturate() -> bool:
 def has_equal_onednn_kernel() -> bool:
     """Return whether oneDNN's kernel sums in 32 bits and gives FBGEMM's product to the bit.
 
-    In some versions of torch, such as 2.11, it rounds inputs near the middle of two levels
-    differently.
+    In some versions of torch, such as 2.11, inputs near the middle of two levels are rounded
+    differently for the two kernels.
     """
     if do_sums_saturate():
         return False

@@ -1,10 +1,10 @@
 """The KV cache of incremental decoding: keys and values of all layers in few tensors    (3.1)
 
-Every row is a hypothesis. Each step writes the keys and values of a sentence's rows into new slots.
-Stored slots never move when rows are reordered: each row has a mask over the slots of its own
-history. When all slots are full, or two caches are concatenated, the slots that are in no row's
-history are evicted. A finished sentence frees its part of the tensors for another. The keys and
-values of the encoder's output are stored once per sentence.
+Every row is a hypothesis. Each step writes the key and value of each row into a new slot of its
+sentence. Stored slots never move when rows are reordered: each row has a mask that marks its own
+history among the slots of its sentence. When all slots are full, or two caches are concatenated,
+the slots in no row's history are evicted. A finished sentence frees its part of the tensors for
+another. The keys and values of the encoder's output are stored once per sentence.
 """
 
 import math
@@ -71,20 +71,20 @@ class KVCache:
         """
         sentences, width = self.visible.shape[:2]
         if width > 1 and rows.shape[0] == sentences * width:
-            some = self
+            cache = self
         else:
             wanted = rows[::width] // width if width > 1 else rows.unique_consecutive()
-            some = self if wanted.shape[0] == sentences else self.keep_sentences(wanted)
-        parents = (rows % width).view(some.visible.shape[0], -1, 1)
-        visible = some.visible.gather(1, parents.expand(-1, -1, some.slot_count))
-        return replace(some, visible=visible)
+            cache = self if wanted.shape[0] == sentences else self.keep_sentences(wanted)
+        parents = (rows % width).view(cache.visible.shape[0], -1, 1)
+        visible = cache.visible.gather(1, parents.expand(-1, -1, cache.slot_count))
+        return replace(cache, visible=visible)
 
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
         """Return the cache of these sentences (indices); may overwrite the others' memory."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         source_lengths = (mask == 0).sum(dim=-1).flatten()
         kept, tokens, source_tokens = convert_to_lists([sentences, lengths, source_lengths])
-        sources = round_up_slots(max(source_tokens))
+        longest_source = round_up_slots(max(source_tokens))
         moves = {new: old for new, old in enumerate(kept) if new != old}
         move_sentences((self.keys, self.values, self.memory_keys, self.memory_values), moves)
         return KVCache(
@@ -94,9 +94,9 @@ class KVCache:
             positions=self.positions[sentences],
             lengths=lengths,
             longest=max(tokens),
-            memory_keys=self.memory_keys[:, :count, :, :sources],
-            memory_values=self.memory_values[:, :count, :, :sources],
-            memory_mask=mask[..., :sources],
+            memory_keys=self.memory_keys[:, :count, :, :longest_source],
+            memory_values=self.memory_values[:, :count, :, :longest_source],
+            memory_mask=mask[..., :longest_source],
             attend=self.attend,
         )
 
@@ -133,7 +133,7 @@ class KVCache:
         return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
 
     def begin_step(self, reach: int | None) -> "KVCache":
-        """Return the cache with slots for the next tokens; hide slots over `reach` steps back."""
+        """Return the cache with slots for the next tokens; hide slots farther back than `reach`."""
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
         own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
@@ -201,9 +201,9 @@ def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[i
             for new, old in moves.items():
                 side.select(1, new).copy_(side.select(1, old))
     elif moves:
-        into, source = move_to_device(torch.tensor([*moves.items()]).t(), sides[0].device)
+        into, origin = move_to_device(torch.tensor([*moves.items()]).t(), sides[0].device)
         for side in sides:
-            side[:, into] = side[:, source]
+            side[:, into] = side[:, origin]
 
 
 def locate_slots(
@@ -299,9 +299,9 @@ def start_cache(
 def scatter_to_padded(
     side: Float[Tensor, "T H k"], cells: Int[Tensor, " T"], shape: torch.Size
 ) -> Float[Tensor, "S H s k"]:
-    """Return keys (or values) of T packed tokens padded with 0; `cells` are their flat indices.
+    """Return keys (or values) of T packed tokens, padded with 0 to S sentences of s positions.
 
-    `shape` is the number of sentences S and of source positions s.
+    `shape` is (S, s), and `cells` are the indices of the tokens in a flattened table of this shape.
     """
     padded = side.new_zeros(shape.numel(), *side.shape[1:]).index_copy_(0, cells, side)
     return padded.unflatten(0, shape).transpose(1, 2).contiguous()

@@ -1,4 +1,4 @@
-"""The loss against smoothed labels and log P of symbols, in slices and in place    (section 5.4)
+"""The loss against smoothed labels, and log P of symbols, in slices and in place    (section 5.4)
 
 The logits of a whole batch would be its largest tensor by far (25,000 tokens × 37,000 symbols:
 3.7 GB). The forward pass computes the logits of one slice of tokens at a time and, right after,
@@ -93,13 +93,13 @@ class SlicedLoss(torch.autograd.Function):
         )
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
-        rows, few = tokens_per_slice(weight), tokens_per_softmax(weight)
+        rows, few_rows = tokens_per_slice(weight), tokens_per_softmax(weight)
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
             logits = functional.linear(states[some], weight, bias)
-            for at in range(0, len(logits), few):
-                labels = targets[some][at : at + few]
-                some_loss, some_nats = kernel(logits[at : at + few], labels, mass)
+            for at in range(0, len(logits), few_rows):
+                labels = targets[some][at : at + few_rows]
+                some_loss, some_nats = kernel(logits[at : at + few_rows], labels, mass)
                 loss, nats = loss + some_loss, nats + some_nats
             # the kernel has overwritten the logits with their gradients
             torch.mm(logits, weight, out=d_states[some])
@@ -150,12 +150,12 @@ def target_log_probs(
     bias: Float[Tensor, " V"] | None = None,
 ) -> Float[Tensor, " T"]:
     """Return log p(target) of each of T tokens, computed in slices and without gradients."""
-    rows, few = tokens_per_slice(weight), tokens_per_softmax(weight)
+    rows, few_rows = tokens_per_slice(weight), tokens_per_softmax(weight)
     found = [
         at_least_float32(logits).log_softmax(dim=1).gather(1, wanted[:, None])[:, 0]
         for some, ids in zip(states.split(rows), targets.split(rows), strict=True)
         for logits, wanted in zip(
-            functional.linear(some, weight, bias).split(few), ids.split(few), strict=True
+            functional.linear(some, weight, bias).split(few_rows), ids.split(few_rows), strict=True
         )
     ]
     return torch.cat(found)

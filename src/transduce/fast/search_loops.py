@@ -29,8 +29,8 @@ LOWEST = float32(-np.inf)
 Numbers = NDArray[float32]
 Indices = NDArray[int32]
 # A tensor [S, H, _, K] as a flat array of its memory from its first element on, in float32 or as
-# the bits of bfloat16, and its strides over sentences, heads and rows. numba's loops over a slice
-# that has strides of its own are slow.
+# the bits of bfloat16, and its strides over sentences, heads and rows. The array is flat because
+# loops of numba over a slice with strides are slow.
 Strided = tuple[NDArray[float32] | NDArray[int16], tuple[int, int, int]]
 
 POSITIONS_AT_ONCE = 4  # positions of a block; s must be a multiple of it
@@ -137,7 +137,7 @@ def power_of_e(x: float32) -> float32:
     y = x * LOG2_E
     y = SMALLEST if y < SMALLEST else y  # NaN stays
     number = ZERO if np.isnan(y) else y  # NaN is no integer
-    i = int32(number - HALF)  # the nearest integer, since it is rounded towards 0
+    i = int32(number - HALF)  # the nearest integer, since int32 rounds towards 0
     f = y - float32(i)
     series = (((((T6 * f + T5) * f + T4) * f + T3) * f + T2) * f + T1) * f + T0
     return series * int32((i + EXPONENT_BIAS) << EXPONENT_SHIFT).view(float32)
@@ -183,7 +183,7 @@ def attend(
 
 @compile_loops
 def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
-    """Return the indices of the blocks that each sentence's hypotheses read, and their counts.
+    """Return the indices of each sentence's blocks of positions to read, and the blocks' counts.
 
     A sentence that reads over half of its blocks gets all: memory is read faster without gaps.
     """
@@ -295,21 +295,21 @@ def add_up_values(weights: Numbers, values: Numbers, blocks: Indices, h: int, ou
 
     Four hypotheses and four values are computed at once.
     """
-    (rows, _, width), count = out.shape, blocks.shape[0] * POSITIONS_AT_ONCE
+    (rows, _, value_width), count = out.shape, blocks.shape[0] * POSITIONS_AT_ONCE
     for w in range(0, rows, ROWS_AT_ONCE):
         s0, s1, s2, s3 = out[w, h], out[w + 1, h], out[w + 2, h], out[w + 3, h]
         s0[:], s1[:], s2[:], s3[:] = ZERO, ZERO, ZERO, ZERO
         p, q = weights[w * count :], weights[(w + 1) * count :]
         r, t = weights[(w + 2) * count :], weights[(w + 3) * count :]
         for block in range(blocks.shape[0]):
-            at, j = blocks[block] * POSITIONS_AT_ONCE * width, block * POSITIONS_AT_ONCE
-            v0, v1 = values[at:], values[at + width :]
-            v2, v3 = values[at + 2 * width :], values[at + 3 * width :]
+            at, j = blocks[block] * POSITIONS_AT_ONCE * value_width, block * POSITIONS_AT_ONCE
+            v0, v1 = values[at:], values[at + value_width :]
+            v2, v3 = values[at + 2 * value_width :], values[at + 3 * value_width :]
             p0, p1, p2, p3 = p[j], p[j + 1], p[j + 2], p[j + 3]
             q0, q1, q2, q3 = q[j], q[j + 1], q[j + 2], q[j + 3]
             r0, r1, r2, r3 = r[j], r[j + 1], r[j + 2], r[j + 3]
             t0, t1, t2, t3 = t[j], t[j + 1], t[j + 2], t[j + 3]
-            for d in range(width):
+            for d in range(value_width):
                 a, b, c, e = widen(v0[d]), widen(v1[d]), widen(v2[d]), widen(v3[d])
                 s0[d] += p0 * a + p1 * b + p2 * c + p3 * e
                 s1[d] += q0 * a + q1 * b + q2 * c + q3 * e

@@ -1,8 +1,9 @@
 """Attention over short sentences on a GPU by Triton, with one program per sentence and head
 
-torch's variable-length kernel is made for long sequences. At 28 tokens most of each tile that it
-computes is padding, and the kernel took a third of the base model's update. Here a program holds
-all queries, keys and values of its sentence and head, and the backward pass recomputes the weights.
+torch's variable-length kernel is made for long sequences. In sentences of 28 tokens, most of each
+tile that it computes is padding, and it took a third of the base model's update. Here a program
+holds all queries, keys and values of its sentence and head, and the backward pass recomputes the
+weights.
 """
 
 from collections.abc import Sequence

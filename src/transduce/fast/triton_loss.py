@@ -27,14 +27,14 @@ def compute_row_loss(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kern
     if target >= 0:
         # each lane keeps its own highest logit and sum, and they are joined at the end
         highest = tl.full((BLOCK,), float("-inf"), tl.float32)
-        total, plain = tl.zeros((BLOCK,), tl.float32), tl.zeros((BLOCK,), tl.float32)
+        total, logit_sum = tl.zeros((BLOCK,), tl.float32), tl.zeros((BLOCK,), tl.float32)
         for first in range(0, symbols, BLOCK):
             inside = first + column < symbols
             some = tl.load(at + first + column, mask=inside, other=float("-inf")).to(tl.float32)
             higher = tl.maximum(highest, some)
             seen = tl.where(higher == float("-inf"), 0.0, higher)
             total = total * tl.exp(highest - seen) + tl.exp(some - seen)
-            plain += tl.where(inside, some, 0.0)
+            logit_sum += tl.where(inside, some, 0.0)
             highest = higher
         most = tl.max(highest, axis=0)
         log_total = most + tl.log(tl.sum(total * tl.exp(highest - most), axis=0))
@@ -49,7 +49,7 @@ def compute_row_loss(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kern
         tl.store(nats_at + row, nats)
         tl.store(
             loss_at + row,
-            (1.0 - mass) * nats + mass * (log_total - tl.sum(plain, axis=0) / symbols),
+            (1.0 - mass) * nats + mass * (log_total - tl.sum(logit_sum, axis=0) / symbols),
         )
     else:
         for first in range(0, symbols, BLOCK):

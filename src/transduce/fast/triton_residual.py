@@ -1,7 +1,7 @@
 """LayerNorm(x + Dropout(y)) on a GPU by Triton: one kernel forward, one back    (sections 3.1, 5.4)
 
-torch runs three kernels each way for this, and all of them only move numbers. The backward pass
-draws the same random numbers again instead of reading a mask.
+torch runs three kernels each way, which only move numbers. The backward pass draws the same
+random numbers again instead of reading a mask.
 """
 
 from typing import Any, final

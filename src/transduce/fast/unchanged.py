@@ -1,8 +1,8 @@
 """Comparison of plain and fast forms, so that a changed formula of `paper/` is computed as changed
 
 Every part of `paper/` that has a faster form is called once in a process with a few numbers, on the
-CPU, and so is the faster form. Where the results differ, the plain part stays in use. Dropout is
-compared with the same random numbers.
+CPU, and so is the faster form, or for a module the same formula by torch. Where the results differ,
+the plain part stays in use. Dropout is compared with the same random numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ ReadResult = Callable[[Any], Sequence[Tensor]]  # lists the tensors of a functio
 
 
 def replace_unless_changed(operations: Operations, **faster: object) -> Operations:
-    """Return operations with functions replaced by `faster`, except changed ones of `paper/`."""
+    """Return operations with functions replaced by `faster`, except those changed in `paper/`."""
     changed = find_changed_operations()
     kept = {name: one for name, one in faster.items() if name not in changed}
     return replace(operations, **kept)  # type: ignore[arg-type] # types match the fields
@@ -46,15 +46,15 @@ def replace_unless_changed(operations: Operations, **faster: object) -> Operatio
 @cache
 def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
     """Return the names of the plain operations that compute other results than their fast form."""
-    known = {"run_layers": run_layers, "is_any": is_any, "pad_batch": keep_batch}
-    others = [name for name, one in known.items() if getattr(plain, name) is not one]
+    originals = {"run_layers": run_layers, "is_any": is_any, "pad_batch": keep_batch}
+    replaced = [name for name, one in originals.items() if getattr(plain, name) is not one]
     compared = compare_operations(plain).items()
-    return frozenset([*others, *(name for name, pair in compared if differ(*pair))])
+    return frozenset([*replaced, *(name for name, pair in compared if differ(*pair))])
 
 
 @cache
 def find_changed_modules() -> frozenset[type]:
-    """Return the classes of `paper/model.py` that compute other results than their fast form."""
+    """Return the classes of `paper/model.py` that do not compute their formula as torch does."""
     return frozenset(kind for kind, pair in COMPARED_MODULES.items() if differ(*pair))
 
 
@@ -131,14 +131,14 @@ def take_two_steps(cache: Cache) -> Sequence[Tensor]:
 
 
 def run_layer_norm() -> Sequence[Tensor]:
-    """Return [the output of a `LayerNorm`] for three tokens of fixed numbers."""
+    """Return, in a list, the output of a `LayerNorm` for three tokens of fixed numbers."""
     module = LayerNorm(Architecture(d_model=4))
     module.weight.data, module.bias.data = fixed_numbers(4), fixed_numbers(4)
     return [module(fixed_numbers(3, 4))]
 
 
 def run_layer_norm_by_torch() -> Sequence[Tensor]:
-    """Return torch's [layer norm] of three fixed tokens, the twin of `run_layer_norm`."""
+    """Return, in a list, torch's layer norm of the same three tokens as in `run_layer_norm`."""
     epsilon = Architecture().norm_epsilon
     return [
         functional.layer_norm(
@@ -161,14 +161,14 @@ def run_linear_by_torch() -> Sequence[Tensor]:
 
 
 def run_residual() -> Sequence[Tensor]:
-    """Return [the output of a `Residual`] on fixed numbers; its sub-layer doubles its input."""
+    """Return, in a list, the output of a `Residual` on fixed numbers; its sub-layer is 2 x."""
     module = Residual(Architecture(d_model=4, dropout=0.5))
     module.norm.weight.data, module.norm.bias.data = fixed_numbers(4), fixed_numbers(4)
     return [module(fixed_numbers(3, 4), lambda x: 2 * x)]
 
 
 def run_residual_by_torch() -> Sequence[Tensor]:
-    """Return torch's [LayerNorm(x + Dropout(2 x))] on fixed numbers, the twin of `run_residual`."""
+    """Return, in a list, torch's LayerNorm(x + Dropout(2 x)) for the x of `run_residual`."""
     total = fixed_numbers(3, 4) + functional.dropout(2 * fixed_numbers(3, 4), 0.5)
     epsilon = Architecture().norm_epsilon
     return [functional.layer_norm(total, (4,), fixed_numbers(4), fixed_numbers(4), epsilon)]

@@ -71,8 +71,8 @@ class VarlenAttention:
         return out[..., : v.shape[-1]]
 
 
-class FixedLengths(tuple[int, ...]):  # of a graph, which serves one batch after another
-    """A graph's sentence lengths: the longest, rounded up, and `offsets` at a fixed address."""
+class FixedLengths(tuple[int, ...]):  # for a graph, which serves one batch after another
+    """In place of sentence lengths: the longest, rounded up, and `offsets` at a fixed address."""
 
     offsets: Int32[Tensor, " n"]
 

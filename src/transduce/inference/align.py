@@ -28,4 +28,4 @@ def align(
     layer are used.
     """
     translator = model if isinstance(model, Translator) else load(model)
-    return translator.align(source, target)  # type: ignore[arg-type]  # two of a kind, or refused
+    return translator.align(source, target)  # type: ignore[arg-type]  # two strings or two lists

@@ -53,7 +53,7 @@ class PairWords:
     target: Sequence[int]
 
     def link(self, weights: Float32[np.ndarray, "*C t s"]) -> Bool[np.ndarray, "*C I J"]:
-        """Return masks [i, j], True if source word i gets the top weight of a piece of word j."""
+        """Return masks [i, j], True if a piece of target word j attends most to source word i."""
         best = np.asarray(self.source)[weights.argmax(axis=-1)]  # [*C t]: a source word
         linked = best[..., None, :] == np.arange(self.source[-1] + 1)[:, None]  # [*C I t]
         return np.logical_or.reduceat(linked, find_firsts(self.target), axis=-1)
@@ -124,13 +124,13 @@ def align_sentences(
     The ids of every source and target end with END; a pair with an empty side has no links.
     """
     found = [Alignment()] * len(sources)
-    filled = [n for n in range(len(sources)) if min(len(sources[n]), len(targets[n])) > 1]
-    ours, theirs = ([side[n] for n in filled] for side in (sources, targets))
+    used = [n for n in range(len(sources)) if min(len(sources[n]), len(targets[n])) > 1]
+    used_sources, used_targets = ([side[n] for n in used] for side in (sources, targets))
     heads = [number - 1 for number in chosen.heads]
-    for index, layers in capture_steps(model, ours, theirs, shifted=chosen.shifted):
+    for index, layers in capture_steps(model, used_sources, used_targets, shifted=chosen.shifted):
         weights = layers[chosen.layer - 1][heads].mean(dim=0).cpu().numpy()
-        words = find_pair_words(vocabularies, ours[index], theirs[index])
-        found[filled[index]] = words.align(weights)
+        words = find_pair_words(vocabularies, used_sources[index], used_targets[index])
+        found[used[index]] = words.align(weights)
     return found
 
 
@@ -150,7 +150,7 @@ class Aligner:
     def require_alignable(self) -> None:
         """Raise InputError for an ensemble, and for a model whose outputs are not text."""
         if len(self.models) > 1:
-            fact = f"words are aligned by one model, and this is {len(self.models)}"
+            fact = f"words are aligned by one model, and these are {len(self.models)}"
             raise InputError(fact, "name one model of the ensemble")
         require_task(self.task, TextToText, self.recipe.data, "word alignment")
 
@@ -159,7 +159,7 @@ class Aligner:
         return self.chosen or build_default_heads(self.models[0].sizes)
 
     def change_heads(self, changes: Mapping[str, Any]) -> AlignmentHeads:
-        """Return the heads to align by with `changes`; a new layer alone means all its heads."""
+        """Return the heads to align by after `changes`; a new layer alone means all heads of it."""
         self.require_alignable()
         sizes, before = self.models[0].sizes, self.find_heads()
         if changes.get("layer", before.layer) != before.layer:
@@ -193,8 +193,8 @@ class Aligner:
         task = self.task
         texts = list[tuple[str, list[Pair]]]()
         for line, (encoded, combinations), best in zip(lines, found, outputs, strict=True):
-            for chosen in combinations[: len(best)]:
-                both = zip(encoded.texts, chosen, strict=True)
+            for combination in combinations[: len(best)]:
+                both = zip(encoded.texts, combination, strict=True)
                 pairs = [
                     Pair(line.number, text, task.decode(part.ids, text)) for text, part in both
                 ]
@@ -208,8 +208,8 @@ class Aligner:
     def align_kept(self, lines: Sequence[Line], found: BlockResult) -> BlockResult:
         """Return results in which outputs of lines with URLs and the like are aligned again.
 
-        The model read other words in place of these items. An output that is too long to be aligned
-        again keeps its alignment if it has one; else a warning says so.
+        The model read other words in place of these items. An output too long for this keeps the
+        alignment that it has. If it has none, the best output of a line adds a warning.
         """
         places = [
             (index, rank)
@@ -234,13 +234,13 @@ class Aligner:
 def join_alignments(text: str, pairs: Sequence[Pair], alignments: Sequence[Alignment]) -> Alignment:
     """Join the alignments of a line's parts, in order, into one of the whole line `text`."""
     weights: dict[tuple[int, int], float] = {}
-    at = words = 0  # characters of the source, words of the target, before a part
+    at = target_words = 0  # characters of the source, words of the target, before a part
     for pair, alignment in zip(pairs, alignments, strict=True):
         at = max(at, text.find(pair.source, at))
-        first = text.count(" ", 0, at)
+        source_words = text.count(" ", 0, at)
         for (i, j), weight in zip(alignment.links, alignment.weights, strict=True):
-            link = (i + first, j + words)
+            link = (i + source_words, j + target_words)
             weights[link] = max(weight, weights.get(link, 0.0))
-        at, words = at + len(pair.source), words + len(pair.target.split())
+        at, target_words = at + len(pair.source), target_words + len(pair.target.split())
     links = tuple(sorted(weights))
     return Alignment(links, tuple(weights[link] for link in links))

@@ -82,7 +82,7 @@ def build_recording_operations(
 class AttentionBySentence:
     """Attention that is computed sentence by sentence, and shows its weights before their use.
 
-    `on_weights` is called once a layer, with a tensor for each sentence, which it may change.
+    `on_weights` is called once per layer, with a tensor for each sentence. It may change these.
     """
 
     queries: Sequence[int]  # the number of query tokens of each sentence
@@ -95,9 +95,9 @@ class AttentionBySentence:
         q: Float[Tensor, "T H K"],
         k: Float[Tensor, "S H K"],
         v: Float[Tensor, "S H d_v"],
-        dropout: float = 0.0,  # noqa: ARG002 - weights are shown of models that do not train
+        dropout: float = 0.0,  # noqa: ARG002 - a model does not train while its weights are shown
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute attention; pass this layer's weights to `on_weights` before the values."""
+        """Return the attention; pass this layer's weights to `on_weights` before their use."""
         both = zip(q.split(list(self.queries)), k.split(list(self.keys)), strict=True)
         weights = []
         for one_q, one_k in both:

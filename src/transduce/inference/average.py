@@ -1,4 +1,4 @@
-"""`transduce.average`: the mean of a run's last snapshots, and heads by which it aligns words."""
+"""`transduce.average`: the mean of a run's last snapshots, and heads to align words by."""
 
 import math
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ class AveragedModel:
 
     folder: Path
     steps: tuple[int, ...]  # the training steps of the averaged snapshots
-    # per piece of the development set, of the model and of the run's last weights; None unless
-    # a snapshot from the first half of training was averaged, which often harms
+    # per piece of the development set: of the model, then of the run's last weights. None unless a
+    # snapshot from the first half of training was averaged, which often harms the mean.
     perplexities: tuple[float, float] | None = None
 
     def __fspath__(self) -> str:
@@ -101,7 +101,7 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
             return exp_of_mean(-math.fsum(found), pieces)
 
         return measure(model), measure(run)
-    except TransduceError:  # the model is written and whole
+    except TransduceError:  # the model is usable without this comparison
         return None
 
 

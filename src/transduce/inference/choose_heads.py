@@ -46,7 +46,7 @@ from transduce.vocabulary.symbols import find_spaced_starts, group_words
 
 FEWEST = 20  # pairs with gold links that may replace an earlier choice
 SCORED = 100  # pairs by which heads are chosen without gold links
-Choices = Mapping[int, Sequence[tuple[int, ...]]]  # layer, from 1 -> choices of heads, from 1
+Choices = Mapping[int, Sequence[tuple[int, ...]]]  # layer -> choices of heads (from 1)
 
 
 @final
@@ -112,19 +112,19 @@ def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch
 
 
 def build_gold_masks(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarray, "2 I J"]:
-    """Return masks (sure, all) of gold links [source word, target word]; refuse other words."""
-    laid = np.zeros((2, words.source[-1] + 1, words.target[-1] + 1), bool)
-    for number, links in enumerate((gold.sure, gold.all)):
+    """Return masks (sure, all) of gold links [source word, target word]; refuse missing words."""
+    masks = np.zeros((2, words.source[-1] + 1, words.target[-1] + 1), bool)
+    for index, links in enumerate((gold.sure, gold.all)):
         for i, j in links:
-            if i >= laid.shape[1] or j >= laid.shape[2]:
+            if i >= masks.shape[1] or j >= masks.shape[2]:
                 raise InputError(
                     f"line {line}: the gold link {i}-{j} is of words beyond the end: the source "
-                    f"has {laid.shape[1]:,} words, the target {laid.shape[2]:,}",
+                    f"has {masks.shape[1]:,} words, the target {masks.shape[2]:,}",
                     "words count from 0, and are what spaces separate; is the order of the two "
                     "sides that of the gold file?",
                 )
-            laid[number, i, j] = True
-    return laid
+            masks[index, i, j] = True
+    return masks
 
 
 @final
@@ -225,16 +225,16 @@ def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentH
     """
     translator = load(model)
     task = translator.task
-    known = [pair for pair in pairs if min(len(pair.source), len(pair.target)) > 1]
-    if not isinstance(task, TextToText) or not known:
+    filled = [pair for pair in pairs if min(len(pair.source), len(pair.target)) > 1]
+    if not isinstance(task, TextToText) or not filled:
         return None
-    sources = [name_words(task.source, pair.source) for pair in known]
-    targets = [name_words(task.target, pair.target) for pair in known]
-    used = [pair for pair in known[:SCORED] if not find_unscorable(pair, translator.recipe)]
+    sources = [name_words(task.source, pair.source) for pair in filled]
+    targets = [name_words(task.target, pair.target) for pair in filled]
+    used = [pair for pair in filled[:SCORED] if not find_unscorable(pair, translator.recipe)]
     if not used:
         return None
     counted = learn_links(sources, targets)
-    by_number = {pair.number: links for pair, links in zip(known, counted, strict=True)}
+    by_number = {pair.number: links for pair, links in zip(filled, counted, strict=True)}
     gold = [by_number[pair.number] for pair in used]
     best = choose_heads_by_pairs(translator, GoldPairs(used, gold)).best.heads
     save_alignment_heads(model, translator.hashes[0], best, {"pairs": len(used)})
@@ -242,7 +242,7 @@ def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentH
 
 
 def name_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
-    """Return the words of ids that end with END, in lower case, without punctuation around them."""
+    """Return the words of `ids`, END left out, in lower case, without punctuation around a word."""
     pieces = [vocabulary.piece_bytes(number) for number in ids[:-1]]
     words = [
         b"".join(pieces[start:end]).decode(errors="replace").strip().casefold()
@@ -255,14 +255,14 @@ def read_gold_pairs(
     translator: Translator, source: Text, target: Text, gold: Text
 ) -> tuple[GoldPairs, list[LineWarning]]:
     """Return encoded pairs with gold links, and warnings for pairs left out as too long."""
-    ours, theirs = (
+    sources, targets = (
         read_text(name, text) for name, text in (("source", source), ("target", target))
     )
     links = read_alignments("gold", gold, parse_gold_links)
-    for one in (theirs, links):
-        require_parallel(ours, [one])
+    for one in (targets, links):
+        require_parallel(sources, [one])
     numbered = [
-        Pair(number, *both) for number, both in enumerate(zip(ours, theirs, strict=True), 1)
+        Pair(number, *both) for number, both in enumerate(zip(sources, targets, strict=True), 1)
     ]
     encoded = encode_pairs(numbered, translator.task)
     warnings = {pair.number: find_unscorable(pair, translator.recipe) for pair in encoded}

@@ -12,11 +12,11 @@ from jaxtyping import Float64, Int64
 
 from transduce.scores.alignments import GoldLinks
 
-# C links that might be, of all pairs, end to end · W words of one side of all pairs, end to end
+# C candidate links of all pairs, end to end · W words of one side of all pairs, end to end
 
 Words = Sequence[str]
 ROUNDS = 5  # of EM
-SLOPE = 4.0  # how fast a link gets less likely off the diagonal; as fast_align begins
+SLOPE = 4.0  # how fast a link gets less likely off the diagonal; the first value of fast_align
 
 
 def learn_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[GoldLinks]:
@@ -27,9 +27,9 @@ def learn_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[Gold
     forward = find_likeliest_sources(sources, targets)
     backward = find_likeliest_sources(targets, sources)
     found = list[GoldLinks]()
-    for ours, theirs in zip(forward, backward, strict=True):
-        one = {(int(i), j) for j, i in enumerate(ours)}
-        other = {(i, int(j)) for i, j in enumerate(theirs)}
+    for best_sources, best_targets in zip(forward, backward, strict=True):
+        one = {(int(i), j) for j, i in enumerate(best_sources)}
+        other = {(i, int(j)) for i, j in enumerate(best_targets)}
         found.append(GoldLinks(frozenset(one & other), frozenset(one | other)))
     return found
 
@@ -38,15 +38,16 @@ def find_likeliest_sources(
     sources: Sequence[Words], targets: Sequence[Words]
 ) -> list[Int64[np.ndarray, " W"]]:
     """Return, for each pair, the index of each target word's likeliest source word."""
+    # the words of each pair's target and source
     heights, widths = (np.array(list(map(len, side))) for side in (targets, sources))
     counts = np.repeat(widths, heights)  # [W]: how many source words a target word may link to
-    word = np.repeat(np.arange(len(counts)), counts)  # [C]
-    firsts = np.cumsum(counts) - counts
-    i = np.arange(len(word)) - firsts[word]
-    j = np.concatenate([np.arange(height) for height in heights])[word]
-    pair = np.repeat(np.arange(len(heights)), heights)[word]
+    word = np.repeat(np.arange(len(counts)), counts)  # [C]: which of the W target words
+    firsts = np.cumsum(counts) - counts  # [W]: the index of a target word's first link
+    i = np.arange(len(word)) - firsts[word]  # [C]: the source word in its pair
+    j = np.concatenate([np.arange(height) for height in heights])[word]  # [C]: the target word
+    pair = np.repeat(np.arange(len(heights)), heights)[word]  # [C]
     apart = np.abs((i + 0.5) / widths[pair] - (j + 0.5) / heights[pair])
-    ours, theirs = number_words(sources), number_words(targets)
+    ours, theirs = number_words(sources), number_words(targets)  # ids of sources, of targets
     source = ours[(np.cumsum(widths) - widths)[pair] + i]
     keys, entry = np.unique(source * (theirs.max() + 1) + theirs[word], return_inverse=True)
     posterior = learn_link_weights(entry, keys // (theirs.max() + 1), word, np.exp(-SLOPE * apart))

@@ -60,7 +60,7 @@ def parse_document(translator: Translator, document: Path | bytes, form: object)
     data = translator.recipe.data
     require_task(translator.task, TextToText, data, "the translation of a document")
     source, target = (
-        code if LANGUAGE_CODE.fullmatch(code) else ""  # else the recipe has a placeholder
+        code if LANGUAGE_CODE.fullmatch(code) else ""  # the recipe may name no language
         for code in (data.source_language, data.target_language)
     )
     inline = len(translator.models) == 1
@@ -73,7 +73,7 @@ def translate_sentences(translator: Translator, document: Document) -> Iterator[
     on_warning = translator.on_warning
 
     def warn(warning: LineWarning) -> None:
-        if warning.kind != "lost":  # `join_outputs` reports losses with the document's lines
+        if warning.kind != "lost":  # `join_outputs` reports losses with the document's line numbers
             on_warning(replace(warning, unit="sentence"))
 
     translator = replace(translator, on_warning=warn)

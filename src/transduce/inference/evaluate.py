@@ -2,8 +2,8 @@
 
 A test set is files of lines, files in a task's format, or a fetched corpus. For tagging, a baseline
 gives every token its most frequent label in a training text. For text, contrasts show what makes
-translations worse: a form, such as upper case, changes the source, and the reference if a
-translation should follow. The form's scores are compared with the plain test set's.
+translations worse: the source takes another form, such as upper case, and so does the reference if
+a translation should keep the form. The scores are compared with those of the plain test set.
 """
 
 import math
@@ -54,8 +54,8 @@ SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
 )
 SEED = 1  # of typing errors and copied tokens
-WORDS = 200  # most words that are translated alone
-MOST_WORDS = 3  # words of one word's translation; a longer one runs on
+WORDS = 200  # the most words that are translated alone
+MOST_WORDS = 3  # the most words in one word's translation; a longer translation runs on
 ShowLines = Callable[[Iterator[str], str], Iterator[str]]
 
 
@@ -79,8 +79,8 @@ class Evaluation:
     perplexity: Perplexity
     left_out: int  # lines too long or with an unknown label, which the perplexity omits
     unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label in references -> count
-    baseline: Sequence[Score] = ()  # of the most frequent label of each token, if asked for
-    warning: str = ""  # that the sides seem to be exchanged, or in other languages
+    baseline: Sequence[Score] = ()  # of giving each token its most frequent label, if asked for
+    warning: str = ""  # such as that the sides seem to be exchanged; "" if none
     contrast: Sequence[Contrast] = ()  # scores in other forms, such as upper case, if asked for
 
     def __str__(self) -> str:
@@ -230,8 +230,8 @@ def perplexity(
     perplexity is nan if no line remains.
     """
     task, longest = translator.task, translator.recipe.data.max_length
-    regular = ([task.normalise(line) for line in side] for side in (sources, references))
-    ids = task.encode_sources(next(regular)), task.encode_targets(next(regular))
+    normalised = ([task.normalise(line) for line in side] for side in (sources, references))
+    ids = task.encode_sources(next(normalised)), task.encode_targets(next(normalised))
     every = zip(*ids, references, strict=True)
     fit = [
         (source, target, line)
@@ -244,7 +244,7 @@ def perplexity(
     language = shorten_language(translator.recipe.data.target_language)
     has_words = task.has_words and language not in WITHOUT_BLANKS
     words = sum(len(line.split()) + 1 for _, _, line in fit) if has_words else 0  # + 1 for END
-    source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
+    source_ids, target_ids = [one[0] for one in fit], [one[1] for one in fit]
     tokens = max(TOKENS, 2 * longest)
     log_probs = target_log_probs(translator.models, source_ids, target_ids, tokens)
     nats, pieces = -math.fsum(log_probs), sum(map(len, target_ids))
@@ -300,7 +300,7 @@ def list_words(lines: Sequence[str]) -> list[str]:
 
 
 def score_run_on(outputs: Sequence[str]) -> Score:
-    """Return the percentage of outputs, each of one word, that are too long or repeat a word."""
+    """Return the percentage of single words whose outputs are too long or repeat a word."""
     found = [output.lower().split() for output in outputs]
     run_on = sum(len(words) > MOST_WORDS or len(set(words)) < len(words) for words in found)
     return Score(

@@ -29,7 +29,7 @@ from transduce.text.sentences import OPENING
 
 MAX_ITEMS = 100  # in a line; the time to place them is quadratic
 MOST_NAMED, LONGEST = 5, 60  # how many items a warning names, and with how many characters
-Restore = Callable[[Output], tuple[str, bool]]  # gives (text with its items, are all there)
+Restore = Callable[[Output], tuple[str, bool]]  # returns (text with items, whether all are there)
 
 
 @final
@@ -90,7 +90,7 @@ def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
 def insert_items(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
     """Return the output's text with the items put back by word links, and True (none is lost).
 
-    An item keeps its space before it, and touches a word only if it touched one in the text.
+    An item keeps the space before it, and touches a word only if it touched one in the text.
     """
     used = set(text + output.text)
     marks = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), len(spans)))
@@ -142,9 +142,9 @@ def keep_items(
             if not group:
                 continue
             result = search([attempt.read for _, attempt in group], needs_links)
-            said = defaultdict[int, list[LineWarning]](list)
+            noted = defaultdict[int, list[LineWarning]](list)
             for warning in result.warnings:
-                said[warning.line].append(warning)
+                noted[warning.line].append(warning)
             for (index, attempt), found in zip(group, result.outputs, strict=True):
                 line = lines[index]
                 restored = [attempt.restore_output(output, line.text) for output in found]
@@ -152,7 +152,7 @@ def keep_items(
                     pending.append(index)
                     continue
                 outputs[index] = [output for output, _ in restored]
-                warnings[index] = [*said[line.number], *warn_of_loss(line.number, outputs[index])]
+                warnings[index] = [*noted[line.number], *warn_of_loss(line.number, outputs[index])]
     return BlockResult(outputs, [one for some in warnings for one in some])
 
 

@@ -57,7 +57,7 @@ def split_line(
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the
     line is refused. A line that the task cannot split has no parts if the task has a fallback
     output; else the line is refused. A text of over `WHOLE` characters is split before it is
-    encoded, because its pieces take 200 times its own memory.
+    encoded, because encoding takes 200 times the memory of the text.
     """
     sentences, parts = [text], list[list[int]]()
     if len(text) <= WHOLE or not task.split_levels:
@@ -65,11 +65,11 @@ def split_line(
     if task.split_levels and (not parts or len(parts[0]) > max_length):
         sentences = task.split_levels[0].split(text)
         parts = task.encode_sources([one for one in sentences if len(one) <= WHOLE])
-    worst = max(map(len, parts), default=0)
+    most_pieces = max(map(len, parts), default=0)
     longest = max(map(len, sentences))
-    if len(parts) == len(sentences) and worst <= max_length:
+    if len(parts) == len(sentences) and most_pieces <= max_length:
         return [Part(*part) for part in zip(sentences, parts, strict=True)], None
-    fact = f"a sentence of {worst:,} pieces, and this model takes {max_length:,}"
+    fact = f"a sentence of {most_pieces:,} pieces, and this model takes {max_length:,}"
     if len(parts) < len(sentences):
         fact = f"a sentence of {longest:,} characters, and this model takes {max_length:,} pieces"
     error = InputError(f"line {number}: {fact}", HINT)
@@ -183,7 +183,7 @@ def number_lines(
 
 
 def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in lists of `size`; the last list, or a list of long items, is shorter."""
+    """Yield the items in lists of `size`; the last, or one of long items, may be shorter."""
     block, characters = list[Item](), 0
     for item in items:
         block.append(item)

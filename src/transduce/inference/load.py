@@ -73,7 +73,7 @@ class PrecisionChoice(NamedTuple):
 
 
 def choose_precision(asked: str, device: torch.device) -> PrecisionChoice:
-    """Return the precision `asked` for; "auto" chooses one, and unsupported int8 is float32."""
+    """Return the precision `asked` for; "auto" chooses one, float32 replaces unsupported int8."""
     if asked == AUTO:
         chosen, reason = choose_automatically(device, read_processor())
         return PrecisionChoice(chosen, f"precision auto: {chosen.value}, {reason}")
@@ -98,7 +98,7 @@ def choose_automatically(
 
 
 def is_available(precision: InferencePrecision, device: torch.device) -> bool:
-    """Return whether a device is a CPU with int8, or with fast bfloat16, as `precision` asks."""
+    """Return whether a device is a CPU that supports `precision`: int8, or bfloat16 if fast."""
     if precision == InferencePrecision.INT8:
         return not find_int8_obstacle(device)
     return device.type == "cpu" and has_fast_bfloat16(device)

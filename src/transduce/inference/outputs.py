@@ -177,11 +177,11 @@ SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
 def fit_batch_size(
     models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
 ) -> Search:
-    """Return `search` with the fastest batch size, or one that fits a CPU's memory, if any does.
+    """Return `search` with the fastest batch size, or on a CPU a smaller one that fits in memory.
 
-    `width` is the number of hypotheses of a sentence. On a CPU the batch is as small as free memory
-    demands; NotEnoughMemoryError is raised if that is too small for one sentence, and InputError if
-    its beam is too wide. A GPU raises an error of its own when memory runs out.
+    `width` is the number of hypotheses of a sentence. On a CPU, NotEnoughMemoryError is raised if
+    free memory is too small for a single sentence, and InputError if the beam is too wide. A GPU
+    raises an error of its own when memory runs out.
     """
     if not sources:
         return search
@@ -208,7 +208,7 @@ def fit_batch_size(
 
 
 def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:
-    """Return up to `n` combinations of parts' hypotheses with the highest sums, best first.
+    """Return up to `n` combinations of parts' hypotheses with the highest total scores, best first.
 
     `found` has each part's hypotheses, best first. Parts are added one by one, and only the `n`
     best sums so far are extended: no other sum can lead to a better total. Equal sums are ordered
@@ -216,7 +216,7 @@ def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combinat
     """
     best = [(0.0, list[Hypothesis]())]
     for hypotheses in found:
-        # of the hypotheses after the i-th best sum, only the first n / i can lead to the n best
+        # of the hypotheses added to the i-th best sum, only the first n / i can be among the n best
         sums = (
             (total + one.score, chosen, one)
             for rank, (total, chosen) in enumerate(best, start=1)

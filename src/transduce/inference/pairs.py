@@ -69,7 +69,7 @@ def require_matches(pairs: Iterable[Pair], data: Data) -> None:
         try:
             mismatch = kind.find_mismatch(pair.source, pair.target)
         except InputError as error:  # a target that is malformed in itself
-            fact = error.fact.removeprefix("line 1, ")  # the only line of a target
+            fact = error.fact.removeprefix("line 1, ")  # a target has only this line
             raise InputError(f"line {pair.number}: {fact}", error.hint) from error
         require(not mismatch, f"line {pair.number}: {mismatch}", "compare the two sides")
 
@@ -120,14 +120,14 @@ def compute_in_batches(
     tokens: int,
     compute: Callable[[Packed, Packed], Result],
 ) -> Iterator[tuple[list[int], Result]]:
-    """Yield the indices of a batch's pairs with what `compute` returns for its packed sides.
+    """Yield, for each batch, its pairs' indices and what `compute` returns for its packed sides.
 
     Batches have pairs of similar length, and at most `tokens` tokens, source and target together. A
     batch is halved when memory runs out.
     """
     sides = (sources, targets)
-    first, second = (np.array(list(map(len, side)), np.int64) for side in sides)
-    pending = split_update(np.arange(len(sources)), first, second, tokens)[::-1]
+    source_lengths, target_lengths = (np.array(list(map(len, side)), np.int64) for side in sides)
+    pending = split_update(np.arange(len(sources)), source_lengths, target_lengths, tokens)[::-1]
     while pending:
         batch = pending.pop()
         try:
@@ -152,7 +152,7 @@ def compute_in_batches(
 def target_log_probs(
     models: Sequence[Transformer], sources: Sentences, targets: Sentences, tokens: int
 ) -> list[float]:
-    """Return each pair's log P(target | source) in nats, computed in batches of `tokens` tokens.
+    """Return each pair's log P(target | source) in nats.
 
     The ids of every source and target end with END. Batches hold at most `tokens` tokens, source
     and target together. Several models score as an ensemble.
@@ -164,9 +164,9 @@ def target_log_probs(
 
     for batch, by_token in compute_in_batches(sources, targets, tokens, compute):
         require_finite_numbers(by_token, "a pair")
-        sentences = by_token.double().split([len(targets[index]) for index in batch])
-        for index, sentence in zip(batch, sentences, strict=True):
-            totals[index] = float(sentence.sum())
+        by_pair = by_token.double().split([len(targets[index]) for index in batch])
+        for index, log_probs in zip(batch, by_pair, strict=True):
+            totals[index] = float(log_probs.sum())
     return totals
 
 

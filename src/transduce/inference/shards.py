@@ -1,10 +1,10 @@
 """Shards: parts of a text that are translated separately, on any machines, and then merged
 
-Shard i of n has the lines from block ⌊(i - 1) B / n⌋ up to block ⌊i B / n⌋ of the text's B blocks.
-The lines of a block are searched together, so that no output depends on the number of shards; on a
-GPU, which searches more of them together, this holds in float32 alone. A shard is a folder whose
-manifest names the text, the models and all options, so that a merge can refuse shards that do not
-belong together.
+Shard i of n has the lines from block ⌊(i - 1) B / n⌋ to just before block ⌊i B / n⌋ of the text's B
+blocks. The lines of a block are searched together, so that no output depends on the number of
+shards. On a GPU more lines are searched together, so this holds only in float32. A shard is a
+folder whose manifest names the text, the models and all options, so that a merge can refuse shards
+that do not belong together.
 """
 
 import codecs
@@ -130,7 +130,7 @@ def describe_translator(translator: Translator) -> dict[str, Any]:
 
 
 def is_written(path: Path, text: ShardText, how: Mapping[str, Any]) -> bool:
-    """Return whether a shard is written, with the same text and options; else refuse its folder.
+    """Return whether a shard exists; refuse a folder of another text or of other options.
 
     `how` has the models and options. A damaged folder is refused, too.
     """
@@ -192,7 +192,7 @@ def find_shards(folder: Path) -> list[VerifiedFolder]:
 def read_shards(shards: Sequence[VerifiedFolder]) -> Iterator[str]:
     """Yield the text of all shards in chunks, in order; FolderError at a damaged shard's end."""
     for one in shards:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a damaged one is refused below
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")  # damage is found at the end
         with one.open(OUTPUT) as stream:
             while data := stream.read(COPIED):
                 yield decoder.decode(data)

@@ -75,7 +75,7 @@ from transduce.text.arguments import (
 
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
-PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
+PART_BITS = 20  # a sample's key is the line's number and, in these low bits, the part's number
 
 Texts = list[str] | tuple[str, ...]
 CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict", "keep")  # to workers
@@ -258,8 +258,8 @@ class Translator:
         if self.workers > 1:
             results = run_in_workers(self.worker_loader(), calls, self.workers)
         else:
-            exactly = torch.autocast(device.type, enabled=False)  # whatever the caller has set
-            results = (exactly(call)(self) for call in calls)
+            no_autocast = torch.autocast(device.type, enabled=False)  # whatever the caller has set
+            results = (no_autocast(call)(self) for call in calls)
         return report_warnings(results, self.on_warning)
 
     def evaluate(
@@ -288,10 +288,10 @@ class Translator:
         """Return a translator with other settings of the beam search, such as `beam=8`."""
         require_known("searching", changes, Search)
         search: Search = replace(self.recipe.search, **changes)  # type: ignore[arg-type]
-        for name, reader in (("alpha", "gnmt"), ("gamma", "reward")):
-            fact = f"{name} is of the penalty {reader}, and the penalty here is {search.penalty}"
-            hint = f"add --penalty {reader}, or leave --{name} out"
-            require(name not in changes or search.penalty == reader, fact, hint)
+        for name, penalty in (("alpha", "gnmt"), ("gamma", "reward")):
+            fact = f"{name} is of the penalty {penalty}, and the penalty here is {search.penalty}"
+            hint = f"add --penalty {penalty}, or leave --{name} out"
+            require(name not in changes or search.penalty == penalty, fact, hint)
         for name in {"beam", "stop"} & changes.keys():
             fact = f"{name} is of a search, and this translator samples"
             require(self.sampling_settings is None, fact, "choose it before `sampling`")
@@ -337,7 +337,7 @@ class Translator:
         return replace(found, outputs=plain)
 
     def search_block(self, lines: Sequence[Line], n: int) -> BlockResult:
-        """Search all lines of a block at once, unchanged; return each line's `n` best outputs."""
+        """Return each line's `n` best outputs from one search of a block; no items are replaced."""
         encoded = [encode_line(line, self.task, self.recipe, strict=self.strict) for line in lines]
         parts = [
             (source, line.number << PART_BITS | index)
@@ -347,7 +347,7 @@ class Translator:
         is_search = self.sampling_settings is None
         # outputs may have equal texts, so the search returns all that the beam holds
         wanted = max(n, self.recipe.search.beam) if is_search and n > 1 else n
-        sources, keys = [part for part, _ in parts], [key for _, key in parts]
+        sources, keys = [source for source, _ in parts], [key for _, key in parts]
         hypotheses = self.decode_sources(sources, keys, wanted)
         ends = accumulate((len(one.sources) for one in encoded), initial=0)
         found = [hypotheses[i:j] for i, j in pairwise(ends)]
@@ -356,11 +356,11 @@ class Translator:
         outputs = list[list[Output]]()
         for line, parts_found in zip(encoded, found, strict=True):
             chosen = combine(parts_found, wanted)
-            texts = join_parts(line, chosen, self.task)
+            best = join_parts(line, chosen, self.task)
             if is_search:
-                chosen, texts = keep_different(chosen, texts, n)
+                chosen, best = keep_different(chosen, best, n)
             by_line.append((line, chosen))
-            outputs.append(texts)
+            outputs.append(best)
         if self.aligns:
             outputs = self.aligner.add_alignments(lines, by_line, outputs)
         faults = [collect_warnings(line, chosen[0], self.task) for line, chosen in by_line]
@@ -450,7 +450,7 @@ def load_for_long_searches(load: Callable[[], Translator], threads: int) -> Tran
     collect_garbage_rarely()
     use_threads(threads)
     found = load()
-    equip_for_long_searches(found.models)  # while nobody waits
+    equip_for_long_searches(found.models)  # loads libraries before the first request
     return found
 
 

@@ -1,8 +1,8 @@
 """Worker processes that each load the models and carry out requests, such as to translate a block
 
-The outputs equal those of one process, since they depend neither on blocks nor on batches. If a
-worker dies, all others are killed; if the launcher dies, each worker sees its pipe close and exits.
-Unless it is given, the number of processes follows from idle cores and free memory.
+The outputs equal those of one process, since they depend neither on blocks nor, except in bfloat16,
+on batches. If a worker dies, all others are killed; if the launcher dies, each worker sees its pipe
+close and exits. The number of processes is given, or follows from idle cores and free memory.
 """
 
 import itertools
@@ -141,7 +141,7 @@ def send_request(worker: Worker[Model, Result], request: Request[Model, Result])
 def receive_answers(
     workers: Sequence[Worker[Model, Result]],
 ) -> Iterator[tuple[Worker[Model, Result], Result | TransduceError]]:
-    """Wait for an answer; yield (worker, answer) of all with one; LostProcessError if one died."""
+    """Wait for answers; yield each as (worker, answer); LostProcessError if a worker died."""
     by_pipe = {worker.pipe: worker for worker in workers}
     for pipe in wait(list(by_pipe)):
         worker = by_pipe[pipe]  # type: ignore[index]  # `wait` was given only pipes
@@ -180,6 +180,6 @@ def choose_workers(
 
 
 def own_load_average(cores: int) -> float:
-    """Return how much of the load average falls on this process's cores if all others are busy."""
+    """Return the load average on this process's cores, if all other cores are busy."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)

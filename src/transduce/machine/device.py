@@ -32,7 +32,7 @@ class Processor:
 
 @functools.cache
 def read_processor() -> Processor:
-    """Return the vendor and features of this machine's CPU, or an empty `Processor`."""
+    """Return vendor, features and name of this machine's CPU, or an empty `Processor`."""
     try:
         return parse_processor(CPU_FACTS.read_text(encoding="utf-8", errors="replace"))
     except OSError:
@@ -60,7 +60,7 @@ DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = MappingProxyType(
 
 
 def select_device() -> torch.device:
-    """Return the device in TRANSDUCE_DEVICE, by default a GPU or else the CPU; refuse others."""
+    """Return the device in TRANSDUCE_DEVICE, by default CUDA, else CPU; refuse a missing one."""
     asked = os.environ.get(DEVICE_VARIABLE) or ("cuda" if torch.cuda.is_available() else "cpu")
     if asked not in DEVICE_CHECKS:
         raise InputError(

@@ -38,7 +38,7 @@ def control_groups(controller: str) -> list[str]:
     text = PROC_SELF_CGROUP.read_text(encoding="ascii") if PROC_SELF_CGROUP.exists() else ""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
-        if controller in controllers.split(","):  # cgroup version 2 has "" for both
+        if controller in controllers.split(","):  # both are "" in cgroup version 2
             own = Path(path.lstrip("/"))
             return [str(own), *map(str, own.parents)]
     return ["."]
@@ -61,12 +61,12 @@ def omp_num_threads() -> float:
 
 def cgroup_cpu_quota() -> float:
     """Return how many cores this process's control groups allow, or infinity without a quota."""
-    second = read_limits("cpu.max")
-    first = zip(
+    version_2 = read_limits("cpu.max")
+    version_1 = zip(
         read_limits("cpu/cpu.cfs_quota_us"), read_limits("cpu/cpu.cfs_period_us"), strict=False
     )
     # each pair is a quota and a period in microseconds
-    pairs = (*second, *(quota + period for quota, period in first))
+    pairs = (*version_2, *(quota + period for quota, period in version_1))
     allowed = (
         int(pair[0]) / int(pair[1])
         for pair in pairs

@@ -14,7 +14,7 @@ from transduce.machine.threads import require_threads
 
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # parameter numbers of glibc's mallopt
 NEVER = 2**31 - 1
-SPINS = 10_000  # turns of libgomp's waiting loop: tenths of a millisecond
+SPINS = 10_000  # turns of libgomp's waiting loop, which take some tenths of a millisecond
 TRAINING_SPINS = 30_000  # turns in training, which has larger pieces of work
 KERNEL_CACHES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
 KERNELS = 256  # kernels that each of the two caches keeps in training
@@ -39,8 +39,8 @@ def keep_freed_memory() -> None:
 def collect_garbage_rarely() -> None:
     """Let Python search for reference cycles at every 20,000 new objects instead of every 700.
 
-    A block of lines has that many objects and no cycles, so a third of the time that translation
-    spends outside of the search went into looking for some.
+    A block of lines has that many objects and no cycles. Looking for cycles at every 700 took a
+    third of the time that translation spends outside of the search.
     """
     gc.set_threshold(20_000)
 
@@ -57,8 +57,8 @@ def set_environment_of_torch(*, training: bool = False) -> None:
     at once makes training on free cores up to 1.4 times slower. Busy-waiting for long makes it up
     to fifty times slower where other programs use the same cores (decision 0032).
 
-    In training, torch and oneDNN keep fewer kernels for shapes that they met. Batches differ in
-    their shapes, and with the default of 1,024 each a small model grew to 5 GB in bfloat16.
+    In training, torch and oneDNN keep fewer kernels, each for one shape. Batches have many shapes,
+    and with the default of 1,024 kernels each, training a small model in bfloat16 took 5 GB.
     """
     if training:
         for name in KERNEL_CACHES:

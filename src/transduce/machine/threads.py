@@ -1,6 +1,7 @@
 """Check that threads can be started, before libraries start their own.
 
-If a start fails, OpenMP's library ends the process, and the tokeniser's library prints its stack.
+If they cannot start their threads, OpenMP's library ends the process, and the tokeniser's prints a
+stack trace.
 """
 
 import functools
@@ -13,7 +14,7 @@ from transduce.errors import find_exhaustion, find_spent_address_space
 def require_threads(count: int) -> None:
     """Start `count` threads and end them; raise NotEnoughMemoryError if one cannot be started.
 
-    It is also raised if `ulimit -v` leaves so little memory that libraries would end the process.
+    The same error is raised if `ulimit -v` leaves too little memory for threads and libraries.
     """
     if spent := find_spent_address_space():
         raise spent

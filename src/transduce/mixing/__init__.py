@@ -1,6 +1,6 @@
 """What mixes positions, by `architecture.mixing`: self-attention, or another layer of Table 1
 
-The other layers are imported for a model that has them.
+The other layers are imported only for a model that has them.
 """
 
 from typing import Any

@@ -258,7 +258,7 @@ def expand_beams(
     With a beam of 1 the model's rows need no reordering.
     """
     candidates = find_best_continuations(beams, log_probs, operations)
-    places = torch.arange(len(beams.lengths), device=log_probs.device)[:, None]  # in the batch
+    places = torch.arange(beams.lengths.shape[0], device=log_probs.device)[:, None]  # in the batch
     if operations.is_any(candidates.ends):
         beams = update_finished(beams, candidates, places, length_score)
     beams, parents = update_live(beams, candidates, places, operations)

@@ -1,4 +1,4 @@
-"""Recipes as values: for the paper's tables, open corpora and small runs, or from user files.
+"""The recipes of the paper's tables, open corpora and small runs, and recipes from user files.
 
 `by_name` returns a recipe, `names` lists all recipes, `from_file` reads a recipe, `scaled` makes a
 recipe smaller, `difference` compares two recipes, and `cite` cites the paper on a setting. Torch is

@@ -28,7 +28,7 @@ HINT_TEXT = "a text has options: --source FILE --target FILE, or --pairs FILE"
 
 
 def find_recipe(recipe: object) -> Recipe:
-    """Return a recipe by name or .toml or .json file, or a given `Recipe`; refuse others."""
+    """Return the recipe of a name or a .toml or .json file, and a given `Recipe` unchanged."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, Path | str):
@@ -55,7 +55,8 @@ def read_recipe(recipe: object, scale: str | None) -> Recipe | None:
 def from_file(path: str | PathLike[str]) -> Recipe:
     """Return the recipe of a TOML or JSON file: a recipe to start from, and settings to change.
 
-    The new recipe has the file's name, unless the file sets another; a catalogue name is refused.
+    The new recipe has the file's name, unless the file sets another. A name that the catalogue
+    gives to a different recipe is refused.
     """
     path = read_path("path", path)
     values = parse_tables(path)
@@ -133,11 +134,11 @@ def customise_recipe(
     require_changes(settings)
     if not settings or find_original_name(recipe) not in RECIPES:
         return with_changes(recipe, settings)
-    base, _, listed = recipe.name.partition(" with ")
+    name, _, listed = recipe.name.partition(" with ")
     values = dict(one.partition("=")[::2] for one in listed.split(", ") if one)
     values |= {path: format_value(value) for path, value in settings.items()}
     changes = ", ".join(f"{path}={value}" for path, value in values.items())
-    return replace(with_changes(recipe, settings), name=f"{base} with {changes}")
+    return replace(with_changes(recipe, settings), name=f"{name} with {changes}")
 
 
 def format_value(value: Value) -> str:

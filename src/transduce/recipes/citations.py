@@ -2,8 +2,8 @@
 
 The citations for base are in each field's metadata (`settings/fields.py`). This module has the
 citations for the rows of Table 3 (with the big model), for English to French and for parsing. Each
-is a section and a paraphrase of what it says. An empty section means that the paper is silent and
-that the text is our reason. `PEERS` says how other systems differ from the paper, according to
+is a section and a paraphrase of what it says. If the section is empty, the paper is silent and
+the text is our reason. `PEERS` says how other systems differ from the paper, according to
 their source code. T2T is tensor2tensor. Its preset v1 is the paper's model; later
 `transformer_base` came to mean v3.
 """

@@ -78,11 +78,11 @@ SIGNAL = SizeTable(
             "data.drop_identical": False,
             "data.drop_duplicates": False,
             "training.learning_rate_factor": 0.5,
-            "training.label_smoothing": 0.0,  # because its outputs may also be sampled
+            "training.label_smoothing": 0.0,  # outputs may be sampled; smoothing would add noise
         },
     ),
-    # A model of pictures with post-norm, larger updates and a higher learning rate, all three
-    # together, did not learn to read pictures in 600 updates.
+    # With post-norm, larger updates and a higher learning rate together, a model did not learn to
+    # read pictures in 600 updates.
     (ModelSize(ALL, replace(TINY, layers=2, norm="pre", tie_embeddings="all"), 258, 1_024, 100),),
 )
 SIZE_TABLES: Mapping[str, SizeTable] = {

@@ -1,8 +1,8 @@
 """Presets of other systems, for comparison: they are often mistaken for the paper's model.
 
 The values are from the source code of these systems; `because` names differences that no setting
-can express. As in these systems, initial weights follow Glorot's rule alone. All presets use
-batches without padding, and exact resume.
+can express. As in these systems, initial weights follow Glorot's rule, without the division of our
+default `by-depth`. All presets use our batches without padding and our exact resume.
 """
 
 from dataclasses import replace

@@ -96,7 +96,7 @@ USER_FILES = (
 
 
 def build_student_recipe(name: str, about: str, architecture: Architecture) -> Recipe:
-    """Build a recipe for a student, a small and fast model for a teacher's translations."""
+    """Build a recipe for a student, a small and fast model trained on a teacher's translations."""
     return Recipe(
         name=f"student/{name}",
         about=f"{about}; name the teacher's translations",

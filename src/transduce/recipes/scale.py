@@ -137,7 +137,7 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
     require_recipe(recipe)
     fact = f"a scale must be a Scale, not {short_repr(scale)}"
     require(isinstance(scale, Scale), fact, "transduce.recipes.scale_by_name('toy')")
-    if scale == PAPER:
+    if scale == PAPER:  # it changes nothing, not even the name
         return recipe
     changes = narrow_widths(recipe, scale) | shorten_training(recipe, scale)
     try:
@@ -154,7 +154,7 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
 
 
 def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return each width setting divided by the scale's divisor; raise InputError at a remainder."""
+    """Return each width divided by the scale's divisor; raise InputError if that is no integer."""
     changes: dict[str, Value] = {}
     for name in WIDTHS:
         width = getattr(recipe.architecture, name)

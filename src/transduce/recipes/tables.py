@@ -1,17 +1,17 @@
 """Recipes of the paper's Tables 2, 3 and 4.
 
-The paper scores English to German on newstest2013 for Table 3, by beam search and without
-averaging, and the runs of Table 2 on newstest2014.
+For Table 3, the paper scores English to German on newstest2013, by beam search and without
+averaging. It scores the runs of Table 2 on newstest2014.
 
-Rows of Table 2 with another layer of Table 1 in place of self-attention train on the same data.
-Their number of steps is chosen so that their matrix products take as many operations as base's
-training.
+The rows with another layer of Table 1 in place of self-attention are our addition to Table 2. They
+train on the same data. Their number of steps is chosen so that their matrix products take as many
+operations as base's training.
 
 The paper tuned dropout and learning rate of Table 4's parsers on section 22 of the treebank and
-does not print them; these are the values of its published code, tensor2tensor. Other settings are
-the paper's, or base's where the paper states none. Only the limits on the data and the search's
-batch size are ours. The Penn Treebank needs a licence; `transduce train table4/wsj --trees FOLDER`
-reads a copy.
+does not print them; the recipes have the values of its published code, tensor2tensor. The limits on
+the data, the separate vocabularies and the search's batch size are ours. Other settings are the
+paper's, or base's where the paper states none. The Penn Treebank needs a licence;
+`transduce train table4/wsj --trees FOLDER` reads a copy.
 """
 
 from collections.abc import Mapping
@@ -45,9 +45,9 @@ def _vary_base(
     name: str, about: str, training: Training = BASE.training, **architecture: Value
 ) -> Recipe:
     """Build the recipe of a row of Table 3: base with the settings of some columns changed."""
-    sizes = {f"architecture.{column}": value for column, value in architecture.items()}
+    changes = {f"architecture.{column}": value for column, value in architecture.items()}
     row = replace(BASE, name=f"table3/{name}", about=f"{about} {SCORED}", training=training)
-    return with_changes(row, sizes)
+    return with_changes(row, changes)
 
 
 TABLE_3: Mapping[str, Recipe] = {

@@ -33,9 +33,9 @@ ROOT = "("  # the symbol above the root of every tree
 
 
 def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
-    """Return a tree with an S over all words, and from each word but the last an NP to the end.
+    """Return a tree with an S over all words, and an NP from each word but the last to the end.
 
-    A final punctuation mark is directly under S.
+    Final punctuation marks are directly under S, and the NPs end before them.
     """
     end = len(sentence.tokens)
     while end > 1 and sentence.labels[end - 1] in FINAL_PUNCTUATION:
@@ -46,11 +46,11 @@ def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
 
 def build_noun_chunk_tree(sentence: TaggedSentence) -> Tree:
     """Return a tree with an S over all words, and an NP over each run of nominal tags."""
-    chunks, place = list[Constituent](), 0
+    chunks, start = list[Constituent](), 0
     for is_nominal, run in groupby(sentence.labels, key=NOMINAL.__contains__):
-        end = place + len(list(run))
-        chunks += [Constituent(NOUN_PHRASE, place, end)] * is_nominal
-        place = end
+        end = start + len(list(run))
+        chunks += [Constituent(NOUN_PHRASE, start, end)] * is_nominal
+        start = end
     return build_tree(sentence, chunks)
 
 
@@ -73,20 +73,20 @@ BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = {
 # --- A probabilistic grammar ----------------------------------------------------------------------
 
 # Constituents over the same words are joined to one symbol (S over VP: "S VP"), and rules with more
-# than two children are split from the left, so that all rules have two children:
+# than two children are split from the left, so that no rule has more:
 #
-#     A -> B C D E    becomes    A -> B )A B    )A B -> C )A C    )A C -> D E
+#     A -> B C D E    becomes    A -> B )A)B    )A)B -> C )A)C    )A)C -> D E
 #
-# The split symbol `)A B` is named after the parent A and one sibling, B. A tag such as NN is the
+# The split symbol `)A)B` is named after the parent A and one sibling, B. A tag such as NN is the
 # symbol "(NN". As labels hold neither spaces nor brackets, no label equals a symbol of these kinds.
 
 
 @final
 @dataclass(frozen=True)
 class Grammar:
-    """The log-probabilities of a grammar: root symbols, rules with one tag, binary rules.
+    """The log-probabilities of a grammar's root symbols, rules with one tag, and binary rules.
 
-    Rule r has the parent `parents[r]`, in ascending order, and the children `left[r]`, `right[r]`.
+    Rule r has the parent `parents[r]` and the children `left[r]`, `right[r]`; parents ascend.
     """
 
     symbols: list[str]
@@ -99,7 +99,7 @@ class Grammar:
 
 
 def learn_grammar(trees: Iterable[Tree]) -> Grammar:
-    """Learn rules, and their shares of their parent's rules, from trees; InputError if none."""
+    """Learn each rule's share of its parent's rules from trees; raise InputError without trees."""
     counts = Counter(rule for tree in trees for rule in find_rules(tree))
     if not counts:
         raise InputError("there are no trees to learn a grammar from", "name the training trees")
@@ -120,14 +120,14 @@ def learn_grammar(trees: Iterable[Tree]) -> Grammar:
         else:
             binary.append((ids[parent], ids[children[0]], ids[children[1]], weight))
     binary.sort()
-    families = np.array([rule[:3] for rule in binary], np.int64).reshape(-1, 3)
-    parents, left, right = families.T
-    logs = np.array([rule[3] for rule in binary], np.float32)
-    return Grammar(symbols, roots, tag_symbols, parents, left, right, logs)
+    rule_ids = np.array([rule[:3] for rule in binary], np.int64).reshape(-1, 3)
+    parents, left, right = rule_ids.T
+    weights = np.array([rule[3] for rule in binary], np.float32)
+    return Grammar(symbols, roots, tag_symbols, parents, left, right, weights)
 
 
 def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
-    """Yield the rules (parent, children) of a tree as binary rules, the root's rule first."""
+    """Yield a tree's rules (parent, children), the root's rule first and long rules split."""
     nodes = join_unary_chains(tree)
     yield ROOT, (nodes[0].label,)
     for node, children in zip(nodes, find_children(tree, nodes), strict=True):
@@ -149,18 +149,18 @@ def join_unary_chains(tree: Tree) -> list[Constituent]:
 
 
 def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
-    """Return each node's children as symbols: constituents, and tags of words between these."""
+    """Return each node's children as symbols: constituents, and tags of words outside these."""
     children: list[list[str]] = [[] for _ in nodes]
     enclosing = list[int]()
-    following = 0
+    next_node = 0
     for word, tag in enumerate(tree.tags):
         while enclosing and nodes[enclosing[-1]].end <= word:
             enclosing.pop()
-        while following < len(nodes) and nodes[following].start == word:
+        while next_node < len(nodes) and nodes[next_node].start == word:
             if enclosing:
-                children[enclosing[-1]].append(nodes[following].label)
-            enclosing.append(following)
-            following += 1
+                children[enclosing[-1]].append(nodes[next_node].label)
+            enclosing.append(next_node)
+            next_node += 1
         children[enclosing[-1]].append(TAG + tag)
     return children
 

@@ -52,7 +52,7 @@ class RowJob:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
-    """The rows of a table to train, at which scale and from which seeds, on which texts, where."""
+    """A request to train rows of a table: the rows, scale, seeds, texts and output folder."""
 
     output: Path
     scale: Scale
@@ -68,15 +68,17 @@ class TableRequest:
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], request: TableRequest) -> list[RowJob]:
-    """Return a job for each requested row and seed, by seed; raise InputError for unknown rows."""
+    """Return the jobs of the requested rows, seed by seed; raise InputError for an unknown row."""
     for row in request.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))
-    require(SEED not in request.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2")
-    require(bool(request.seeds), "no seed is asked for", "seeds=1, or a list of seeds")
+    require(
+        SEED not in request.changes, f"{SEED} cannot be changed by --set", "--seeds 3, or --seed 2"
+    )
+    require(bool(request.seeds), "no seed is given", "seeds=1, or a list of seeds")
     names = [row for row in recipes if row in request.rows or not request.rows]
     base = build_row_recipe(recipes["base"], request)
-    small = {
+    row_recipes = {
         row: match_training_cost(base, build_row_recipe(recipes[row], request)) for row in names
     }
     return [
@@ -84,7 +86,7 @@ def plan_jobs(table: str, recipes: Mapping[str, Recipe], request: TableRequest) 
             table=table,
             row=row,
             scale=request.scale,
-            recipe=with_changes(small[row], {SEED: seed}),
+            recipe=with_changes(row_recipes[row], {SEED: seed}),
         )
         for seed in request.seeds
         for row in names

@@ -1,4 +1,4 @@
-"""Table 4: trains a parser, scores it on test trees with baselines, and writes the report.
+"""Table 4: train a parser, score it and the baselines on test trees, and write the report.
 
 Files in the output folder OUTPUT:
 
@@ -76,8 +76,8 @@ def choose_trees(
 ) -> TreeTexts:
     """Open the trees of Table 4: the given trees, or else the trees of the recipe's corpus.
 
-    Without `needs_training` no training trees are opened unless some are given, and the corpus need
-    not have been fetched if test trees are given.
+    If `needs_training` is false, training trees are opened only if they are given; with given test
+    trees, the corpus need not have been fetched.
     """
     require(
         find_task_kind(recipe.data) is PARSING,

@@ -1,4 +1,4 @@
-"""The report of a table of trained rows: Markdown, a page, CSV, JSON and a plot by matplotlib."""
+"""The report of a table of trained rows: Markdown, HTML, CSV, JSON and a plot by matplotlib."""
 
 import csv
 import io
@@ -55,12 +55,12 @@ class Panel:
 @final
 @dataclass(frozen=True)
 class Plot:
-    """A plot of a table: panels side by side, in which each line is a row of the table."""
+    """A plot of a table: panels side by side, in which each row of the table has one height."""
 
     title: str
     rows: Sequence[str]
     panels: Sequence[Panel]
-    settings: Sequence[str] = ()  # settings that are not a row's own at this scale
+    settings: Sequence[str] = ()  # settings that the scale or the caller changed in every row
 
     def render(self) -> dict[str, bytes]:
         """Render the plot as PNG and SVG images; return their bytes by file type."""
@@ -75,8 +75,8 @@ class Plot:
         axes[0].set_ylim(len(self.rows) - 0.5, -0.5)
         figure.suptitle(self.title)
         legend = "small dots: seeds; bar: standard deviation between seeds; dashes: base"
-        others = f"not a row's own: {', '.join(self.settings)}" if self.settings else ""
-        figure.supxlabel("\n".join([legend, *wrap(others, 17 * round(size[0]))]), size=7.5)
+        remark = f"not a row's own: {', '.join(self.settings)}" if self.settings else ""
+        figure.supxlabel("\n".join([legend, *wrap(remark, 17 * round(size[0]))]), size=7.5)
         return {kind: encode_image(figure, kind) for kind in KINDS}
 
 
@@ -99,7 +99,7 @@ class Report:
     errors: Sequence[TransduceError] = ()  # errors of failed rows and of unreadable results
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:
-        """Write Markdown, a page, CSV, JSON, and images if `plot`; return the files."""
+        """Write Markdown, HTML, CSV, JSON, and images if `plot`; return the files."""
         images = self.picture.render() if plot else {}
         image = f"\n![{self.title}]({self.name}.png)\n" if images else ""
         files = {
@@ -254,7 +254,7 @@ def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
         axes.axvline(panel.figures[BASE].mean, color="gray", linestyle="--", linewidth=0.8)
     if panel.is_logarithmic:
         low, high = map(math.log10, axes.get_xlim())
-        # from one power of ten to another, because only powers of ten have labels
+        # the axis ends at powers of ten, because only these have labels
         axes.set_xlim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
     axes.grid(visible=True, alpha=0.3)
 

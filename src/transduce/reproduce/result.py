@@ -75,14 +75,14 @@ def measure_row(
     Without a test set the last weights are scored, as in Table 3; with a test set the average of
     the last snapshots is scored, as in Table 2.
     """
-    save, _ = load_newest_checkpoint(run)
-    assert save is not None, "a finished run has a checkpoint"
+    last, _ = load_newest_checkpoint(run)
+    assert last is not None, "a finished run has a checkpoint"
     model = None if test is None else open_or_write_average(run)
     translator = load(model.folder if model else run)
     lines = test or decode_development_set(prepared)
     found = evaluate(translator, *lines, metrics=choose_metrics(lines[1]))
     bleu, *more = [score.as_json() for score in found.scores]
-    stored, progress = read_run(run), read_progress(save.state, save.step, save.folder / STATE)
+    stored, progress = read_run(run), read_progress(last.state, last.step, last.folder / STATE)
     resolved = {path: stored.recipe.flat_settings()[path] for path in RESOLVED}
     source, target = prepared.vocabularies
     return RowResult(
@@ -97,7 +97,7 @@ def measure_row(
         updates=progress.step,
         target_tokens=progress.target_tokens,
         seconds=progress.seconds,
-        environment=save.state["environment"],
+        environment=last.state["environment"],
         data=stored.fingerprints,
         model=translator.hashes[0],
         date=today(),
@@ -121,13 +121,13 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
         hint = "prepare it with --dev-source FILE --dev-target FILE"
         raise InputError(NO_DEV, hint, file=prepared.folder)
     pairs = [dev.pair(number) for number in range(len(dev))]
-    in_source, in_target = prepared.vocabularies
-    sources = [in_source.decode(source.tolist()) for source, _ in pairs]
-    return sources, [in_target.decode(target.tolist()) for _, target in pairs]
+    source_vocabulary, target_vocabulary = prepared.vocabularies
+    sources = [source_vocabulary.decode(source.tolist()) for source, _ in pairs]
+    return sources, [target_vocabulary.decode(target.tolist()) for _, target in pairs]
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Return the lines of `test` or the corpus's test set; raise InputError for `train` alone."""
+    """Return the lines of `test` or the corpus's test set; InputError if only `train` is given."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,
@@ -216,14 +216,14 @@ def require_same_row(
     job: RowJob, result: RowResult, test: ParallelLines | None, folder: Path
 ) -> None:
     """Raise InputError if a stored result has another recipe or test set than the job."""
-    free = {*RESOLVED, *TEXT_NAMES}
-    differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in free]
+    may_differ = {*RESOLVED, *TEXT_NAMES}
+    differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in may_differ]
     if test and (name := identify_test_set(test[1])) != result.bleu["test_set"]:
         differ.append(("test set", name, result.bleu["test_set"]))
     if differ:
-        path, wanted, stands = differ[0]
+        path, wanted, stored = differ[0]
         raise InputError(
-            f"was measured with {path} = {stands}, and {wanted} is wanted here",
+            f"was measured with {path} = {stored}, and {wanted} is wanted here",
             "choose another folder with -o",
             file=folder,
         )

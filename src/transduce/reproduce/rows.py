@@ -64,12 +64,12 @@ class TableCallbacks:
 
     on_message: Callable[[str], None] = ignore_event  # called with a sentence on progress
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # called after a row is measured
-    # called with the name of a failed row, and its error
+    # called with a label of a failed row, such as "row big, seed 1 (2 of 8)", and its error
     on_failure: Callable[[str, TransduceError], None] = ignore_event
     prepare: Prepare = SILENTLY  # how the corpus is prepared
     # called during the training of every row
     training: TrainingCallbacks = field(default_factory=TrainingCallbacks)
-    train: Train | None = None  # how a row is trained; None means in this process, to its end
+    train: Train | None = None  # how a row is trained; None means in this process, to the last step
 
 
 @final
@@ -137,7 +137,7 @@ def write_report(
     return report
 
 
-def train_rows(  # noqa: PLR0915 - the road of a table's rows, in one piece
+def train_rows(  # noqa: PLR0915 - all steps of a table's rows, in their order
     jobs: Sequence[RowJob],
     request: TableRequest,
     callbacks: TableCallbacks,
@@ -155,8 +155,8 @@ def train_rows(  # noqa: PLR0915 - the road of a table's rows, in one piece
     prepared = prepare_table_corpus(recipe, request, callbacks, needs_dev=test is None)
     _, references = test or decode_development_set(prepared)
     require_scorable(choose_metrics(references), references, recipe.data.target_language)
-    names = list_names(prepared.data)
-    jobs = [replace(job, recipe=with_changes(job.recipe, names)) for job in jobs]
+    text_names = list_names(prepared.data)
+    jobs = [replace(job, recipe=with_changes(job.recipe, text_names)) for job in jobs]
     failures: list[TransduceError] = []
     for number, job in enumerate(jobs, start=1):
         row = f"row {job.row}, seed {job.seed} ({number} of {len(jobs)})"
@@ -214,10 +214,10 @@ def prepare_table_corpus(
 
     With `needs_dev`, raise InputError if a corpus to prepare has no development set.
     """
-    own = request.output / STORE
+    table_store = request.output / STORE
     has_texts = request.train is not None or request.dev is not None
-    is_prepared = (own / "dev").is_dir() and not has_texts
-    store = request.store or (own if is_prepared else None)
+    is_prepared = (table_store / "dev").is_dir() and not has_texts
+    store = request.store or (table_store if is_prepared else None)
     if store is not None:
         prepared = open_prepared(store)
         require_prepared_for(prepared, recipe.data)
@@ -230,8 +230,8 @@ def prepare_table_corpus(
         recipe, sentences = name_text(recipe, train, corpus, {})
         for sentence in sentences:
             callbacks.on_message(sentence)
-    with wait_for_lock(own, callbacks.on_message):
-        return callbacks.prepare(own, recipe.data, train, dev)
+    with wait_for_lock(table_store, callbacks.on_message):
+        return callbacks.prepare(table_store, recipe.data, train, dev)
 
 
 @contextmanager

@@ -135,7 +135,7 @@ def require_single(what: str, kinds: Collection[object]) -> None:
     """Raise InputError unless `kinds` has one member; `what` names the kinds, such as "scales"."""
     require(
         len(kinds) == 1,
-        f"these results are of {len(kinds)} different {what}: they make no one table",
+        f"these results are of {len(kinds)} different {what}: they make no single table",
         "gather the folders of one at a time",
     )
 
@@ -148,18 +148,18 @@ def find_common_changes(
     A row with other layers than base may differ in `training.steps`: its recipe sets them so that
     training costs as much as base's.
     """
-    own = []
+    changes = []
     for result in results:
-        row = scaled(recipes[result.row], scale_by_name(result.scale))
-        differ = difference(row, result.recipe)
-        free = (*RESOLVED, SEED, CORPUS)
-        own.append({path: ours for path, _, ours in differ if path not in free})
-    with_own_steps = [
+        row_recipe = scaled(recipes[result.row], scale_by_name(result.scale))
+        differ = difference(row_recipe, result.recipe)
+        may_differ = (*RESOLVED, SEED, CORPUS)
+        changes.append({path: ours for path, _, ours in differ if path not in may_differ})
+    with_base_layers = [
         one
-        for one, result in zip(own, results, strict=True)
+        for one, result in zip(changes, results, strict=True)
         if recipes[result.row].architecture.mixing == recipes["base"].architecture.mixing
     ]
-    others = [{path: value for path, value in one.items() if path != STEPS} for one in own]
-    require_single("settings", {tuple(sorted(one.items())) for one in others})
-    require_single("settings", {one.get(STEPS) for one in with_own_steps} or {None})
-    return with_own_steps[0] if with_own_steps else others[0]
+    rest = [{path: value for path, value in one.items() if path != STEPS} for one in changes]
+    require_single("settings", {tuple(sorted(one.items())) for one in rest})
+    require_single("settings", {one.get(STEPS) for one in with_base_layers} or {None})
+    return with_base_layers[0] if with_base_layers else rest[0]

@@ -80,7 +80,7 @@ def map_printed_bleu(pair: str) -> dict[str, float]:
 
 
 def find_printed(row: str, pair: str) -> dict[str, str | None]:
-    """Return a row's printed BLEU and cost for a language pair, keyed as in records, or None."""
+    """Return a row's printed BLEU and cost for a language pair, keyed as in records, else None."""
     paper = next((one for one in select_published(pair) if one.row == row), None)
     return {
         "printed_bleu": paper and paper.bleu[pair],
@@ -114,8 +114,8 @@ def format_model(one: Table2Row) -> str:
 def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
     """Return the cells of a measured row: scores, sizes, steps, time and cost."""
     run, base = row.runs[0], table.rows.get("base")
-    counted, whole = row.cost("counted"), base and base.cost("counted")
-    share = f"{counted / whole:.2f}" if counted and whole else ""
+    counted, base_counted = row.cost("counted"), base and base.cost("counted")
+    share = f"{counted / base_counted:.2f}" if counted and base_counted else ""
     return (
         row.bleu.format(2),
         row.paper_bleu.format(2) if row.paper_bleu else "",
@@ -141,13 +141,13 @@ def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
         {name: float(one.cost[pair]) for name, one in names.items() if pair in one.cost}
     )
     counted = {name: row.cost("counted") for name, row in table.rows.items()}
-    scale = f"ours, {table.scale}"
+    ours = f"ours, {table.scale}"
     panels = [
         Panel("BLEU, the paper", scores),
-        Panel(f"BLEU, {scale}", {name: row.bleu for name, row in table.rows.items()}),
+        Panel(f"BLEU, {ours}", {name: row.bleu for name, row in table.rows.items()}),
         Panel("operations, the paper's estimate", costs, is_logarithmic=True),
         Panel(
-            f"operations counted, {scale}",
+            f"operations counted, {ours}",
             wrap_single_values({name: cost for name, cost in counted.items() if cost}),
             is_logarithmic=True,
         ),

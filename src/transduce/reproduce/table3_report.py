@@ -85,22 +85,22 @@ def build_cells(table: ResultTable) -> Cells:
     """Return the cells of Table 3: a header, then rows that list only differences from base."""
     small = scaled(table.recipes["base"], scale_by_name(table.scale))
     base = with_changes(small, table.changes).flat_settings()
-    words = ["BLEU-paper"] if any(row.paper_bleu for row in table.rows.values()) else []
-    measures = ("PPL", "BLEU", *words, "params ×10⁶")
+    paper_heads = ["BLEU-paper"] if any(row.paper_bleu for row in table.rows.values()) else []
+    measures = ("PPL", "BLEU", *paper_heads, "params ×10⁶")
     lines = [("row", *COLUMNS, *measures, "PPL printed", "BLEU printed", "params")]
     for row in table.rows.values():
         own, paper = row.runs[0].recipe.flat_settings(), PRINTED.get(row.name)
-        sizes = [
+        cells = [
             format_setting(own[path]) if row.name == "base" or own[path] != base[path] else ""
             for path in COLUMNS.values()
         ]
         lines.append(
             (
                 row.name,
-                *sizes,
+                *cells,
                 row.perplexity.format(2),
                 row.bleu.format(2),
-                *(row.paper_bleu.format(2) if row.paper_bleu else "" for _ in words),
+                *(row.paper_bleu.format(2) if row.paper_bleu else "" for _ in paper_heads),
                 f"{row.parameters / 1e6:.2f}",
                 f"{paper.perplexity:.2f}" if paper else "",
                 f"{paper.bleu:.1f}" if paper else "",

@@ -74,7 +74,7 @@ def compute_critical_difference(
 ) -> float | None:
     """Return the least difference of two rows that is significant at 5 %; None if unknown.
 
-    The variance between seeds is pooled over rows with several seeds; it is unknown without any.
+    If rows have several seeds, the variance between seeds is pooled over them; else it is unknown.
     """
     several = select_rows_with_seeds(table)
     if not several:
@@ -82,8 +82,8 @@ def compute_critical_difference(
     degrees = count_degrees_of_freedom(several)
     found = [select_measure(measure, row).values for row in several]
     variance = sum((len(one) - 1) * statistics.variance(one) for one in found) / degrees
-    times = STUDENT[min(degrees, len(STUDENT)) - 1]
-    return times * math.sqrt(variance * (1 / len(better.runs) + 1 / len(worse.runs)))
+    quantile = STUDENT[min(degrees, len(STUDENT)) - 1]
+    return quantile * math.sqrt(variance * (1 / len(better.runs) + 1 / len(worse.runs)))
 
 
 def select_rows_with_seeds(table: ResultTable) -> list[TableRow]:

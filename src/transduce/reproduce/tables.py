@@ -180,7 +180,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     corpus is used. If `model` is given, that parser is scored and nothing is trained; `settings`
     may then change the search alone. A second call with the same folder resumes an interrupted
     training. `on_message` is called with sentences on the progress, `callbacks` with the events of
-    the training, by default its messages only.
+    the training. Without `callbacks`, the messages of the training go to `on_message`.
     """
     from transduce.recipes.choice import find_recipe
     from transduce.reproduce.parsing_table import (

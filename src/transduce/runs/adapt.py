@@ -47,7 +47,7 @@ INHERITED = (
     "data.vocabulary_size",
     "data.shared_vocabulary",
 )
-NEW_TEXT: Mapping[str, Value] = {  # settings that replace those for the parent's text and machine
+NEW_TEXT: Mapping[str, Value] = {  # defaults in place of values for the parent's text and machine
     "data.max_pairs": 0,
     "training.threads": 0,
     "training.micro_batch_tokens": 0,
@@ -71,8 +71,8 @@ def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
     """Return new text mixed with old text, so that a fraction `share` of the pairs read is old."""
     fact = f"the share of old pairs lies between 0.001 and 0.999, not at {share!r}"
     require(type(share) in (int, float) and 0.001 <= share <= 0.999, fact)
-    earlier = 1 + (new.ratio if isinstance(new, MixedPairs) else 0)
-    return add_pairs(new, old, share / (1 - share) * earlier, ("new", "old"))
+    weight_of_new = 1 + (new.ratio if isinstance(new, MixedPairs) else 0)
+    return add_pairs(new, old, share / (1 - share) * weight_of_new, ("new", "old"))
 
 
 def choose_adaptation(
@@ -91,10 +91,10 @@ def choose_adaptation(
         recipe = customise_recipe(named, settings)
         require_inherited(parent, recipe)
         return recipe, []
-    is_named = find_original_name(parent.recipe) not in RECIPES and not is_untitled(parent.recipe)
+    keeps_name = find_original_name(parent.recipe) not in RECIPES and not is_untitled(parent.recipe)
     start = replace(
         with_changes(parent.recipe, NEW_TEXT),
-        name=f"{parent.recipe.name}, adapted" if is_named else FITTED,
+        name=f"{parent.recipe.name}, adapted" if keeps_name else FITTED,
         about="",
         because=f"goes on from the weights of a model of {parent.recipe.name}",
     )
@@ -119,8 +119,8 @@ def choose_adaptation(
 def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: OnProgress) -> int:
     """Return how many updates read the new text 5 times, in whole hundreds from FEWEST to MOST.
 
-    The pieces of a pass, counting the longer side of each pair, are estimated unless the text is
-    prepared. If old text is mixed in, a pass reads the new text once.
+    The pieces of a pass are those of the longer side of each pair, estimated unless the text is
+    prepared. If old text is mixed in, a pass reads the new text once, and old pairs beside it.
     """
     if isinstance(train, PreparedCorpus):
         pieces = count_store_pieces(train.train)
@@ -135,8 +135,8 @@ def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: On
 def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:
     """Return settings for `steps` updates whose rate peaks at the parent's last learning rate.
 
-    By equation 3 the rate at step s after the warm-up is factor · d_model^-0.5 · s^-0.5. So a new
-    warm-up of w steps peaks at this rate if its factor is the parent's times √(w / s).
+    By equation 3 the rate at a step s after the warm-up is factor · d_model^-0.5 · s^-0.5. So a
+    new warm-up of w steps peaks at this rate if its factor is the parent's times √(w / s).
     """
     before = parent.recipe.training
     reached = max(parent.updates or before.steps, before.warmup)
@@ -173,15 +173,15 @@ def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], f
 
 def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> None:
     """Refuse to resume a run with another parent, or with none before its first checkpoint."""
-    begun = run.fingerprints.get(PARENT)
-    if parent is not None and parent.hash != begun:
-        fact = f"this run goes on from a model with sha256 {begun}, not {parent.hash}"
-        if begun is None:
+    recorded = run.fingerprints.get(PARENT)
+    if parent is not None and parent.hash != recorded:
+        fact = f"this run goes on from a model with sha256 {recorded}, not {parent.hash}"
+        if recorded is None:
             fact = "this run was begun with random weights, not from a model"
         hint = "leave out the model to resume the run, or choose another folder"
         raise InputError(fact, hint, file=folder)
-    if begun is not None and parent is None and not has_checkpoints(folder):
-        fact = f"has no checkpoint, and goes on from a model with sha256 {begun}"
+    if recorded is not None and parent is None and not has_checkpoints(folder):
+        fact = f"has no checkpoint, and goes on from a model with sha256 {recorded}"
         raise FolderError(fact, "name that model again: --from MODEL", file=folder)
 
 

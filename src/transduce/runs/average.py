@@ -151,7 +151,7 @@ def average_weights(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Te
 def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor], Progress]:
     """Return the steps and mean weights of a run's last snapshots, and the progress of the last.
 
-    If a run in training deletes a snapshot that is being read, newer snapshots are averaged.
+    If the training of the run deletes a snapshot while it is read, newer ones are averaged.
     """
     chosen, progress = take_last_snapshots(run, last), Progress()
     try:

@@ -44,9 +44,9 @@ KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
 def choose_texts(data: Data, train: object, dev: object) -> Opened:
-    """Return the training text and the development set or None, by default of the recipe's corpus.
+    """Return the training text, by default the recipe's corpus, and the development set or None.
 
-    There is no development set if `dev` is False.
+    The development set is by default the split "dev" of the training text; if `dev` is False, None.
     """
     is_own = train is not None and not is_corpus_name(train)
     own_train = open_texts("train", train, data) if is_own else None
@@ -62,16 +62,20 @@ def choose_texts(data: Data, train: object, dev: object) -> Opened:
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Return the text of argument `train` or `dev`: files, a corpus or pairs; refuse others."""
+    """Return the text in the argument called `argument`: files, corpus or pairs; else refuse it.
+
+    Of a corpus with splits the arguments "dev" and "test" read their own, others that for training.
+    """
+    split = argument if argument in ("dev", "test") else "train"
     if isinstance(texts, Pairs):
         return require_texts_of_task(argument, texts, data)
     if is_corpus_name(texts):
-        found = read_corpus(str(texts), argument, data)
-        require(found is not None, f"{argument}: {texts} has no such split")
+        found = read_corpus(str(texts), split, data)
+        require(found is not None, f"{argument}: {texts} has no {split} split")
         assert found is not None
         return found
     if isinstance(texts, str | PathLike):
-        files = TaskFiles(read_path(argument, texts), find_task_kind(data), argument)
+        files = TaskFiles(read_path(argument, texts), find_task_kind(data), split)
         require_two_columns(argument, files)
         return files
     if is_pair(texts) and all(isinstance(one, str | PathLike) for one in texts):
@@ -176,7 +180,7 @@ def choose_recipe(
     store: Path,
     on_progress: OnProgress,
 ) -> Choice:
-    """Open the texts; return the caller's recipe with their names, or a recipe fitted to them.
+    """Return the caller's recipe or one fitted to the texts, the reasons, and the opened texts.
 
     `texts` are the training text and the development set. If a recipe is fitted, and there is no
     development set, pairs are held out of the training text, unless the folder `store` holds a
@@ -184,7 +188,7 @@ def choose_recipe(
     """
     train, dev = texts
     require_recipe_or_text(recipe, train)
-    reasons, told = list[str](), list[str]()
+    reasons, notes = list[str](), list[str]()
     if recipe is not None:
         recipe = customise_recipe(recipe, settings)
         if train is None:
@@ -194,13 +198,13 @@ def choose_recipe(
         _, start = choose_start_recipe(train, settings)
         opened = choose_texts(start.data, train, dev)
         if dev is None:
-            opened, told = hold_out(opened, start.data, store)
+            opened, notes = hold_out(opened, start.data, store)
         recipe, reasons = recommend_recipe(
             opened[0], settings, has_gpu=has_gpu(), on_progress=on_progress
         )
-    named = read_languages(opened[1]) if opened[1] else UNNAMED
-    recipe, languages = name_text(recipe, opened[0], find_corpus_name(train), settings, named)
-    return Choice(recipe=recipe, reasons=[*reasons, *languages, *told], texts=opened)
+    inherited = read_languages(opened[1]) if opened[1] else UNNAMED
+    recipe, sentences = name_text(recipe, opened[0], find_corpus_name(train), settings, inherited)
+    return Choice(recipe=recipe, reasons=[*reasons, *sentences, *notes], texts=opened)
 
 
 def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
@@ -213,7 +217,7 @@ def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:
-    """Return (texts, sentences); without a development set, pairs are held out, as a sentence says.
+    """Return the texts, with pairs held out if no development set is given, and sentences on that.
 
     A text stays whole if it has too few pairs, or if the corpus in `store` was made of all of it.
     """

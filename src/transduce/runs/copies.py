@@ -45,7 +45,7 @@ class RunCopy:
         fact = "is in the memory of this process, and would be lost when it ends"
         if any(part.partition("://")[0] == "memory" for part in address.split("::")):
             raise InputError(fact, "name a folder, or s3://BUCKET/NAME", file=address)
-        self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # by size and time of change
+        self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # (size, time of change), sha256
 
     def restore(self, run: Path) -> None:
         """Copy a run's files back into the new folder `run`; do nothing without a copy."""
@@ -211,7 +211,7 @@ def list_files(run: Path) -> Iterator[tuple[str, Path]]:
 
 
 def is_copy_entry(name: str, about: object) -> bool:
-    """Return whether an entry of a copy's list of files has a path inside the run, size and sha256.
+    """Return whether an entry of a copy's list has a path inside the run, a size and a sha256.
 
     The list may come from a stranger, and its names and hashes become paths.
     """

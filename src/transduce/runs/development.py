@@ -2,7 +2,7 @@
 
 A training without a recipe and without a development set holds out 1 % of its pairs, so that every
 user sees a score. A given development set is compared with the training text before training. It is
-refused if its sides are swapped, or in a script that the training text lacks.
+refused if its sides are swapped, or if one is in a script that the training text lacks.
 """
 
 import unicodedata
@@ -27,13 +27,13 @@ from transduce.text.clean import Cleaner
 LEAST_PAIRS = 2_000  # a text of fewer pairs is trained on as a whole
 HELD_OUT = (200, 2_000)  # the fewest and the most pairs that are held out; 1 % in between
 
-SAMPLE = 5_000  # the least number of pairs to compare, evenly drawn; all if there are fewer
-FEWEST = (200, 20)  # fewest pairs of a training text and of another text that are compared
-NATS = 0.2  # a side is swapped if its trigrams are likelier in the other side by so many nats
+SAMPLE = 5_000  # at least so many pairs of a text are compared, evenly drawn; all if it has fewer
+FEWEST = (200, 20)  # to compare texts, the training text must have 200 pairs, the other one 20
+NATS = 0.2  # a side is swapped if its trigrams are likelier in the other side by more nats
 LETTERS = 3  # characters of a trigram; trigrams tell languages apart
 SHARE = 0.5  # a text is in a script if more than this share of its letters are
 SIDES = ("source", "target")
-SCRIPTS = {"CJK": "Chinese characters"}  # for the others, Unicode's names are used
+SCRIPTS = {"CJK": "Chinese characters"}  # other scripts are called by Unicode's names
 
 
 @final
@@ -60,7 +60,7 @@ class Division:
         return clean_pairs(cleaner, take_pairs(gold, self.data.max_pairs))
 
     def normalise(self, line: str) -> str:
-        """Return a line normalised as the cleaning does."""
+        """Return a line as the cleaning normalises it."""
         return find_task_kind(self.data).normalise(line)
 
     def holds_out(self, source: str) -> bool:
@@ -115,20 +115,20 @@ def find_whole_text(text: Pairs) -> Pairs:
 
 
 def choose_held_out(hashes: Sequence[int]) -> Mapping[int, int]:
-    """Choose the sources with the lowest hashes; return each hash with its number of pairs.
+    """Return the hashes of the sources to hold out, the lowest, each with its number of pairs.
 
-    `hashes` has the source's hash of every pair. The chosen sources have 1 % of the pairs, at least
-    200 and at most 2,000. A source with too many pairs for that is left to training. Nothing is
-    chosen from fewer than 2,000 pairs.
+    `hashes` has the hash of each pair's source. The chosen sources have about 1 % of the pairs, at
+    least 200 and at most 2,000. A source with too many pairs for that is left to training. Nothing
+    is chosen from fewer than 2,000 pairs.
     """
     fewest, most = HELD_OUT
     wanted = min(max(len(hashes) // 100, fewest), most)
     chosen, pairs = dict[int, int](), 0
-    for source, count in zip(*np.unique(hashes, return_counts=True), strict=True):
+    for digest, count in zip(*np.unique(hashes, return_counts=True), strict=True):
         if pairs >= wanted:
             break
         if pairs + count <= min(2 * wanted, most):
-            chosen[int(source)] = int(count)
+            chosen[int(digest)] = int(count)
             pairs += int(count)
     return chosen if len(hashes) >= LEAST_PAIRS and pairs >= fewest else {}
 
@@ -167,23 +167,23 @@ def find_mixture(text: Pairs) -> tuple[MixedText, ...]:
 
 def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
     """Raise InputError if the sides of `dev` or of a mixed-in text do not match the main text's."""
-    new = find_whole_text(train)
-    if isinstance(new, MixedPairs):
-        for added in new.texts[1:]:
+    text = find_whole_text(train)
+    if isinstance(text, MixedPairs):
+        for added in text.texts[1:]:
             require_same_sides(
-                new.texts[0].pairs, added.pairs, f"the {added.share.name} text", data
+                text.texts[0].pairs, added.pairs, f"the {added.share.name} text", data
             )
-        new = new.main
+        text = text.main
     if dev is not None and not isinstance(dev, HeldOutPart):
-        require_same_sides(new, dev, "the development set", data)
+        require_same_sides(text, dev, "the development set", data)
 
 
 def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> None:
     """Refuse a text, called `name` in errors, if its sides do not match the training text's.
 
-    They do not match if they are swapped, if one is in the language of the other side, or if one is
-    in a script that this side of the training text lacks. Texts of few pairs, and texts for tasks
-    with labels or signals, are not compared.
+    They do not match if they are swapped, if one reads like the opposite side of the training text,
+    or if one is in a script that its side of the training text lacks. Texts of few pairs, and texts
+    for tasks with labels or signals, are not compared.
     """
     if not find_task_kind(data).is_text:
         return
@@ -206,8 +206,8 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
             "exchange its two files, or its two columns",
         )
     for side in crossed:
-        opposite = SIDES[1 - SIDES.index(side)]
-        fact = f"the {side} of {name} reads more like the {opposite} of the training text"
+        other_side = SIDES[1 - SIDES.index(side)]
+        fact = f"the {side} of {name} reads more like the {other_side} of the training text"
         raise InputError(fact, "check which files were named as source and target")
     for side, our_lines, their_lines in zip(SIDES, sides, others, strict=True):
         found = count_scripts(their_lines)  # a script of more than half of the letters counts
@@ -225,7 +225,7 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
 def are_sides_swapped(
     outputs: Sequence[str], sources: Sequence[str], references: Sequence[str]
 ) -> bool:
-    """Return whether a test set's sources read more like a model's outputs than its references do.
+    """Return whether sources of a test set read more like a model's outputs than references do.
 
     False for few lines.
     """

@@ -1,4 +1,4 @@
-"""Measure how long a training will take on this machine, on some of its batches.
+"""Estimate how long a training will take on this machine, by timing some of its batches.
 
 The measurement has its own model and optimiser, and leaves the run unchanged. A resumed run is not
 measured again.
@@ -32,7 +32,7 @@ from transduce.training.equip import build_for_training, build_optimiser, choose
 SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
 SAMPLE_SECONDS = 2.0  # time for measuring batches; at least one after the first is measured
 SAMPLE_UPDATES = 8  # most batches that are measured
-GPU_WARM_UP = 3  # updates by one batch: they compile kernels and capture the graph that is timed
+GPU_WARM_UP = 3  # untimed first updates: they compile kernels and capture the graph that is timed
 SAMPLE_LINES = 64  # most lines of the development set that are translated on a CPU
 WARM_UP_LINES = 4  # lines that are translated before the measurement
 FORWARD_SHARE = 1 / 3  # the cost of a batch's loss, relative to that of loss and gradients
@@ -40,7 +40,7 @@ VALIDATION_SHARE = 0.2  # the largest share of the given minutes for validations
 FEWEST_PASSES = 5  # with fewer passes in the given minutes a smaller model is chosen
 FEWEST_UPDATES = 1_000  # with fewer updates in the given minutes, updates are made smaller
 FEWEST_TOKENS = 1_024  # the smallest updates that are chosen
-UPDATE_SIZES = ("data.source_tokens", "data.target_tokens")  # settings
+UPDATE_SIZES = ("data.source_tokens", "data.target_tokens")  # settings for the size of an update
 
 
 @final
@@ -61,8 +61,8 @@ class Pace:
 def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> Pace:
     """Return a recipe's pace on this machine, measured on a new model that is then discarded.
 
-    The recipe has the machine's threads and micro-batch size. `processes` share an update; each is
-    assumed to be as fast as this process alone.
+    The recipe must state the threads and micro-batch size for this machine. `processes` share an
+    update; each is assumed to be as fast as this process alone.
     """
     use_threads(recipe.training.threads)
     model = build_for_training(
@@ -117,16 +117,16 @@ def measure_updates(
 def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -> float:
     """Estimate the seconds of a validation's translations from a few of its lines.
 
-    A new model does not end its outputs, so they are cut at about the length of their sources,
-    which a trained model's outputs have. A tree needs two symbols more than it has words.
+    A new model does not end its outputs, so they are cut at 2 symbols over the length of their
+    sources: about as long as a trained model's. A tree needs these 2 symbols beside its words.
     """
     assert corpus.dev is not None
     lines = min(recipe.training.validate_lines, len(corpus.dev))
     seconds = 0.0
     on_cpu = model.output.weight.device.type == "cpu"
     sample = min(lines, SAMPLE_LINES) if on_cpu else lines  # a GPU searches them all at once
-    for few in (min(lines, WARM_UP_LINES) if on_cpu else sample, sample):
-        short = with_changes(recipe, {"training.validate_lines": few, "search.extra_length": 2})
+    for count in (min(lines, WARM_UP_LINES) if on_cpu else sample, sample):
+        short = with_changes(recipe, {"training.validate_lines": count, "search.extra_length": 2})
         translate = build_translation(short, corpus, SignalRequests())
         start = time.perf_counter()
         translate(model)
@@ -160,10 +160,10 @@ def fit_to_minutes(
 ) -> tuple[Recipe, str]:
     """Return the recipe with sizes and updates that fit `minutes` on this machine, and a sentence.
 
-    It gets the largest size, up to the one for the corpus, whose updates or first five passes take
-    at most `minutes`, else the smallest size. If that is still too slow, updates are made fewer,
-    and smaller if there would be very few. Threads and micro-batches are those of a run on this
-    machine by the processes that `rank` counts.
+    The recipe gets the largest size, up to the one for the corpus, whose updates or first five
+    passes take at most `minutes`; if none does, the smallest. If that is too slow, too, updates are
+    made fewer, and smaller if under 1,000 would be left. Threads and micro-batches are those of a
+    run on this machine by the processes that `rank` counts.
     """
     for path in ("training.steps", *UPDATE_SIZES):
         require(

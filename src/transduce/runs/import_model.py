@@ -3,8 +3,8 @@
 In Marian one list (vocab.json) gives ids to the pieces of both languages. After the conversion each
 language has its own list, which begins with END, BEGIN (Marian's decoder start symbol) and the
 unknown symbol. In Marian's positions all sines come before all cosines; ours alternate (section
-3.5). Permuting the d_model features of every vector in the same way converts one to the other, and
-changes no output.
+3.5). Permuting the d_model features of every vector in the same way converts the first order to the
+second, and changes no output.
 """
 
 import os
@@ -76,15 +76,15 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
     folder, target = read_path("checkpoint", checkpoint), read_path("output", output)
     require_absent(target)
     config = read_config(folder)
-    symbols = read_marian_vocabularies(folder, config)
-    sizes = [len(one) for one in symbols.vocabularies]
+    imported = read_marian_vocabularies(folder, config)
+    sizes = [len(one) for one in imported.vocabularies]
     recipe = with_changes(config.recipe, {"data.vocabulary_size": max(SMALLEST, *sizes)})
-    found, sha256 = read_marian_weights(folder, config, symbols)  # before a large model is built
+    found, sha256 = read_marian_weights(folder, config, imported)  # before a large model is built
     model = Transformer(recipe.architecture, *sizes)
     weights = require_matching_tensors(found, model.named_weights(), file=folder / WEIGHTS)
     parameters = sum(weight.numel() for weight in weights.values())
     facts = CardFacts(
-        description=build_task(recipe.data, symbols.vocabularies).describe(recipe.data),
+        description=build_task(recipe.data, imported.vocabularies).describe(recipe.data),
         parameters=parameters,
         updates=0,
         imported=sha256,
@@ -94,7 +94,7 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
     )
     card = model_card(recipe, facts)
     about = {"imported": sha256}
-    save_model(target, weights, recipe, symbols.vocabularies, card, about=about)
+    save_model(target, weights, recipe, imported.vocabularies, card, about=about)
     return ImportedModel(target, recipe, parameters)
 
 
@@ -118,7 +118,7 @@ EXPECTED: Mapping[str, object] = {
     "tie_word_embeddings": True,
     "quantization_config": None,
 }
-# required values of search settings that are not read; other values but null would change outputs
+# required values of search settings that are not read; null and a missing key are accepted, too
 SEARCH_EXPECTED: Mapping[str, object] = {
     "begin_suppress_tokens": None,
     "diversity_penalty": 0.0,
@@ -314,7 +314,7 @@ def read_flag(values: Mapping[str, Any], key: str, file: Path) -> bool:
 
 JOINT, TARGET = "vocab.json", "target_vocab.json"
 VOCABULARY_LIMIT = 1 << 23  # bytes of a file; files of OPUS-MT have under 2 million
-FOREIGN = 1_000.0  # subtracted from the lowest score for pieces that no segmentation should use
+FOREIGN = 1_000.0  # pieces that no segmentation should use get the lowest score minus this
 SymbolIds = Mapping[str, int]  # the checkpoint's id of each symbol
 
 
@@ -331,8 +331,8 @@ class ImportedVocabularies:
 def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVocabularies:
     """Read a checkpoint's SentencePiece models (.spm) and its one or two symbol lists (.json)."""
     joint = read_symbol_ids(folder / JOINT)
-    own = os.path.lexists(folder / TARGET) and not config.is_shared
-    ids = (joint, read_symbol_ids(folder / TARGET) if own else joint)
+    has_two = os.path.lexists(folder / TARGET) and not config.is_shared
+    ids = (joint, read_symbol_ids(folder / TARGET) if has_two else joint)
     models = [
         read_sentencepiece_model(read_bytes(file, VOCABULARY_LIMIT), file)
         for file in (folder / "source.spm", folder / "target.spm")
@@ -402,7 +402,7 @@ WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
 BIAS, SHARED, OUTPUT = "final_logits_bias", "model.shared.weight", "lm_head.weight"
 EMBEDDINGS = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
 POSITIONS = tuple(f"model.{side}.embed_positions.weight" for side in ("encoder", "decoder"))
-POSITIONS_TOLERANCE = 1e-4  # the least, for tables whose angles were computed in float32
+POSITIONS_TOLERANCE = 1e-4  # at least this is allowed, since angles may be computed in float32
 BLOCK = 1_024  # positions that are compared at once
 NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
 KINDS = ("weight", "bias")
@@ -428,8 +428,8 @@ def read_marian_weights(
 ) -> tuple[dict[str, Tensor], str]:
     """Return a checkpoint's weights under our names, and the sha256 of their file.
 
-    Tensors that are missing, of another shape or unused are refused. Unused positions and copies of
-    an embedding matrix are accepted if they have the known values.
+    Tensors that are missing, of another shape or unused are refused. Unused tables of positions and
+    copies of an embedding matrix are accepted if they have the known values.
     """
     found, sha256 = load_safetensors(folder)
     sizes = config.recipe.architecture
@@ -454,7 +454,7 @@ def read_marian_weights(
             weights |= convert_layer(take, start, f"{side}.{index}", order)
     for name in sorted(found.keys() - used):
         if not is_repeated(name, found, config):
-            fact = f"tensor {short_repr(name)} is none that this model uses"
+            fact = f"tensor {short_repr(name)} is not one that this model uses"
             raise FolderError(fact, NOT_HERE, file=folder / WEIGHTS)
     return {name: weight.contiguous() for name, weight in weights.items()}, sha256
 
@@ -470,7 +470,7 @@ def find_embedding_names(found: Mapping[str, Tensor], config: MarianConfig) -> t
 def is_repeated(name: str, found: Mapping[str, Tensor], config: MarianConfig) -> bool:
     """Return whether an unused tensor is a copy of the sinusoids or of an embedding matrix.
 
-    The output matrix is the decoder's embedding matrix.
+    The output matrix must be a copy of the decoder's embedding matrix.
     """
     if name in POSITIONS:
         return is_sinusoid(found[name])

@@ -27,8 +27,8 @@ from transduce.tasks import find_task_kind
 from transduce.training.progress import MachineRecord, TrainingCost
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
-ASKED, KNOWN = 100, 0.1  # pairs of a development set, the share that may be training pairs
-SEARCHED = 1 << 24  # tokens of each side of the training text that are searched for them
+ASKED, KNOWN = 100, 0.1  # development pairs to seek in the training text; the share to allow
+SEARCHED = 1 << 24  # tokens of each side of the training text in which those are sought
 PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints
 # the vocabulary sizes that give a model the parameter counts of Table 3
 BIG_SYMBOLS = "35,368 to 36,344"
@@ -76,9 +76,9 @@ def estimate_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
     }
     for begin, end in pairwise(sorted(bounds)):
         weights = [text.weight * text.is_read(begin) for text in texts]
-        of_pair = max(float(np.dot(weights, mean)) for mean in means)  # updates x total weight
-        for text, weight in enumerate(weights):
-            read[text] += (end - begin) * weight / of_pair
+        updates = max(float(np.dot(weights, mean)) for mean in means)  # to read `weights` pairs
+        for index, weight in enumerate(weights):
+            read[index] += (end - begin) * weight / updates
     return read
 
 
@@ -150,9 +150,9 @@ def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> 
     """Return text with a model's parameter count as a sum, and with Table 3's count, if any."""
     total = count_parameters(a, source_symbols, target_symbols)
     of_symbols = count_embeddings(a, source_symbols, target_symbols).parameters
-    rows = (of_symbols // a.d_model, a.d_model)
-    sum_of = f"{total:,} parameters = {total - of_symbols:,} + {rows[0]:,} symbols x {rows[1]:,}"
-    row = next((name for name, row in TABLE_3.items() if row.architecture == a), None)
+    shape = (of_symbols // a.d_model, a.d_model)
+    sum_of = f"{total:,} parameters = {total - of_symbols:,} + {shape[0]:,} symbols x {shape[1]:,}"
+    row = next((name for name, one in TABLE_3.items() if one.architecture == a), None)
     paper = PRINTED.get(row or "")
     if paper is None or not paper.millions:
         return sum_of
@@ -169,7 +169,7 @@ def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
 def measure_machine(
     recipe: Recipe, text: TextSize, symbols: int, device: torch.device, processes: int
 ) -> MachineRecord:
-    """Measure one device's speed and count the training operations per target piece of a text.
+    """Return one device's measured speed and the training operations per target piece of a text.
 
     `symbols` is the size of the target vocabulary. Each process uses one device.
     """

@@ -26,7 +26,7 @@ CPU = torch.device("cpu")
 WEIGHT_BYTES = 4 * 4  # a weight, its gradient and Adam's two moments, in float32
 # the most tokens of a micro-batch on each device; on a CPU more tokens were not faster
 MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}
-# the share of the memory for activations that are stored for the backward pass
+# the share of the memory that activations stored for the backward pass may take
 MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 
 
@@ -90,7 +90,7 @@ def estimate_micro_batch_tokens(
 ) -> int:
     """Estimate how many source and target tokens of a micro-batch fit in `memory` bytes.
 
-    The result is never less than one pair of sentences of `longest` tokens needs.
+    The result is at least 2 `longest`, the tokens of a pair of the longest sentences.
     """
     share, most = MEMORY_SHARES[device.type], MAX_TOKENS[device.type]
     return max(2 * longest, min(most, int(memory * share) // estimate_token_bytes(sizes)))

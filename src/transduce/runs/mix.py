@@ -60,7 +60,7 @@ def mix_texts(
 ) -> Pairs:
     """Return a mixture of texts by weight, and of synthetic texts by share of all pairs read.
 
-    A single text without others stays as it is.
+    A single text with neither a weight nor a range of updates is returned as it is.
     """
     require(bool(main), "there is no text to mix others into", '{"a.tsv": 3, "b.tsv": 1}')
     weights, shares = ([one.share.weight for one in some] for some in (main, synthetic))
@@ -98,9 +98,9 @@ def mix_texts(
 def require_text_for_every_update(shares: Sequence[Share]) -> None:
     """Raise InputError if a text's range of updates is empty, or if no text covers some update."""
     for share in shares:
-        is_run = share.start >= 1 and (share.stop >= share.start or not share.stop)
+        is_range = share.start >= 1 and (share.stop >= share.start or not share.stop)
         fact = f"{share.name} is read from update {share.start:,} to {share.stop:,}"
-        require(is_run, fact, "the first is at least 1, and the last not before it")
+        require(is_range, fact, "the first is at least 1, and the last not before it")
     for step in (1, *(share.stop + 1 for share in shares if share.stop)):
         hint = "let one of them be read to the end: --pairs a.tsv:1:8001-"
         is_read = any(share.is_read(step) for share in shares)

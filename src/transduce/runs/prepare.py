@@ -87,11 +87,10 @@ def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
     *,
     needs_dev: bool = False,
 ) -> PreparedCorpus:
-    """Prepare training text and development set in a folder, for a recipe or a fitted one (None).
+    """Return a corpus prepared in a folder for a recipe, by default for one fitted to the text.
 
-    `texts` are these two: None for those of the recipe's corpus, False for no development set.
-
-    If `needs_dev`, texts without a development set are refused.
+    `texts` are the training text and the development set: None for the recipe's corpus, False for
+    no development set. If `needs_dev`, texts without a development set are refused.
     """
     require_corpus_folder(folder)
     with locked_folder(folder):

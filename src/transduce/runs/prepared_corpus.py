@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from transduce.corpus.feed import Feed
 
 INPUTS_FILE = "prepared.json"
-NAMES = ("corpus", "source_language", "target_language")  # what the text is called
+NAMES = ("corpus", "source_language", "target_language")  # settings that name the text
 STORE = "store"  # subfolder of a run that has prepared its own corpus
 OTHER_FOLDER = "choose another folder, or delete this one"
 # called with the current activity and the number of pairs read so far
@@ -170,9 +170,9 @@ def describe_other_settings(
 def describe_other_inputs(
     known: Mapping[str, str], texts: Mapping[str, Pairs], settings: str
 ) -> str:
-    """Return a sentence on how the texts and settings differ most from those of a prepared corpus.
+    """Return a sentence on how texts or settings differ from those of a prepared corpus.
 
-    `known` has its texts' fingerprints; `settings` says which setting differs, if one does.
+    `known` has the corpus' fingerprints by split; `settings` names a differing setting, or is "".
     """
     names = [
         name
@@ -200,14 +200,14 @@ def declare_inputs(
     """
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():
-        stands, known = read_declared_inputs(folder)
-        # the shares of changed pairs decide what a vocabulary is learned from
-        other = describe_other_settings(stands, data, {*READING, *NAMES} - {*CHANGES})
+        stored, known = read_declared_inputs(folder)
+        # CHANGES must be equal too: they decide which lines a vocabulary is learned from
+        other = describe_other_settings(stored, data, {*READING, *NAMES} - {*CHANGES})
         if not other and known == dict(inputs):
-            return stands
+            return stored
         if all(
             (folder / part).exists()
-            for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
+            for part in (*vocabulary_file_names(shared=stored.shared_vocabulary), *known)
         ):
             fact = describe_other_inputs(known, texts, other)
             raise InputError(fact, OTHER_FOLDER, file=folder)
@@ -310,7 +310,7 @@ def require_learnable_vocabulary(data: Data) -> None:
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
     """Yield the lines that a vocabulary is learned from: one side's, or both sides' if shared.
 
-    Pairs are changed as often as in training, since capitals would otherwise have no long pieces.
+    Pairs are changed as often as in training; otherwise text in capitals has only short pieces.
     """
     text = find_task_kind(data).source_text
     for number, pair in enumerate(read_kept_pairs(train, data, on_progress)):

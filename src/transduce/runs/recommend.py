@@ -23,7 +23,7 @@ from transduce.text.clean import Cleaner
 from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
 FEWEST, MOST = 1_000, 100_000  # the fewest and the most updates that are recommended
-MOST_PASSES = 300  # over a small text, which takes fewer updates: more only repeat it
+MOST_PASSES = 300  # if FEWEST updates are more passes over a text than this, fewer are recommended
 CHOSEN = "chosen by the size of the corpus and of the machine"
 PIECE = 4  # average number of characters of a piece, roughly
 
@@ -49,21 +49,21 @@ def recommend_recipe(
 
     The text is cleaned by the settings in `changes` before it is counted.
     """
-    fitting, wanted = choose_start_recipe(train, changes)
+    table, wanted = choose_start_recipe(train, changes)
     kind = find_task_kind(wanted.data)
     counts = count_corpus(train, wanted.data, on_progress)
     cleaned = clean_text(Cleaner(wanted.data, kind.normalise), train, wanted.data.max_pairs)
     inferred = kind.infer_settings(cleaned)
-    size = fitting.list_sizes(counts.pairs, has_gpu=has_gpu)[-1]
+    size = table.list_sizes(counts.pairs, has_gpu=has_gpu)[-1]
     data = replace(
-        fitting.start.data,
+        table.start.data,
         vocabulary_size=wanted.data.vocabulary_size
         if "data.vocabulary_size" in changes
         else recommend_vocabulary_size(train, wanted, counts, size.symbols),
         source_tokens=size.tokens,
         target_tokens=size.tokens,
     )
-    start = with_changes(replace(fitting.start, data=data), inferred)
+    start = with_changes(replace(table.start, data=data), inferred)
     recipe, _ = build_recipe(size, start, changes, (counts.pairs, counts.pieces))
     reason = explain_choice(recipe.data, counts.pairs, has_gpu=has_gpu)
     at_most = "at most " if recipe.data.vocabulary == WORD else ""
@@ -80,7 +80,7 @@ def recommend_recipe(
 
 
 def choose_start_recipe(train: object, changes: Mapping[str, Value]) -> tuple[SizeTable, Recipe]:
-    """Return the `SizeTable` for the task of the text `train`, and its start recipe as changed.
+    """Return the `SizeTable` for the task of the text `train`, and its start recipe with `changes`.
 
     `train` is any text that `transduce.train` accepts; `changes` are settings by path. Files in the
     format of a task are for that task, other texts for translation.
@@ -90,8 +90,8 @@ def choose_start_recipe(train: object, changes: Mapping[str, Value]) -> tuple[Si
     kind = gold.kind if isinstance(gold, TaskFiles) else None
     named = next((name for name in TASKS if find_task_kind(Data(task=name)) is kind), Data().task)
     task = changes.get("data.task", named)
-    fitting = find_size_table(with_changes(Recipe(name="none"), {"data.task": task}).data)
-    return fitting, with_changes(fitting.start, changes)
+    table = find_size_table(with_changes(Recipe(name="none"), {"data.task": task}).data)
+    return table, with_changes(table.start, changes)
 
 
 def recommend_for_corpus(

@@ -8,7 +8,7 @@ training; each run's averaged model decodes the development set with every combi
     FOLDER/dropout=0.1,learning_rate_factor=1/     a run for each combination of other settings
     FOLDER/run/                                    the only run, if only settings of the search vary
     FOLDER/run-model/                              the mean of its last snapshots
-    FOLDER/beam=4,alpha=0.6.json                   the score of a combination, of the run's model
+    FOLDER/beam=4,alpha=0.6.json                   the score of that model with a combination
 """
 
 import math
@@ -150,9 +150,9 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
         require(values not in seen, f"{' or '.join(combination)} has one of its values twice")
         seen.append(values)
     require_sweep_folder(folder, combinations)
-    told = on_progress or ignore_event, on_message or ignore_event
+    listeners = on_progress or ignore_event, on_message or ignore_event
     given = None if recipe is None else start
-    prepared = prepare_store(folder / STORE, texts, given, settings, *told, needs_dev=True)
+    prepared = prepare_store(folder / STORE, texts, given, settings, *listeners, needs_dev=True)
     assert prepared.dev is not None
     if recipe is None:
         start, _ = recommend_for_corpus(prepared, settings)
@@ -165,7 +165,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
 
 def require_sweep_folder(folder: Path, combinations: Iterable[Mapping[str, Value]]) -> None:
-    """Refuse an existing path unless it is a sweep, or has a run of one whose store was deleted."""
+    """Refuse an existing path unless it is a sweep, or has a run of a sweep without its store."""
     from transduce.checkpoint.run_file import is_run
     from transduce.durable.folder import require_own_folder
 
@@ -191,7 +191,7 @@ def train_combinations(
 
     set_process_for_training()
     rows: list[SweepRow] = []
-    runs: dict[str, list[Mapping[str, Value]]] = {}  # those that differ only in the search, by run
+    runs: dict[str, list[Mapping[str, Value]]] = {}  # combinations, by the run that they share
     for combination in combinations:
         name = name_combination(split_search(combination)[0])
         runs.setdefault(name or ONLY_RUN, []).append(combination)
@@ -334,7 +334,7 @@ def warn_of_chance(rows: Sequence[SweepRow]) -> str:
     """Return a sentence if the lead of the best row may be chance, else "".
 
     The lead is over the best row that differs in more than the seed. It is compared with the
-    standard error of a share of n lines: a rule of thumb, since no outputs are kept to be sampled.
+    standard error of a share of n lines. This is a rule of thumb: no outputs are kept to resample.
     """
     if not rows or rows[0].score is None or not rows[0].lines:
         return ""

@@ -65,9 +65,9 @@ def name_text(
     """Return the recipe with the names of the text's corpus and languages, and sentences on these.
 
     `corpus` is the name of the public or generated corpus that the text was read from; None for the
-    user's own text. Names that the caller's `settings` set are kept, and not reported. Where
-    nothing names a language and no guess contradicts, it is the `inherited` one, of a parent model
-    or in the names of a development set's files.
+    user's own text. Names that the caller's `settings` set are kept, and not reported. A language
+    that nothing names is the `inherited` one, of a parent model or in the names of a development
+    set's files, unless a guess contradicts.
     """
     text = find_whole_text(text)
     if isinstance(text, GeneratedCorpus):
@@ -94,9 +94,9 @@ def name_text(
     recipe = replace(recipe, because=" · ".join(filter(None, because)))
     said = [describe_languages(recipe.data, are_guessed=guesses != languages)]
     if {*LANGUAGES} <= {*settings} or not has_languages:
-        named, told = read_languages(text), recipe.data.languages
-        swapped = f"the files' names say {' to '.join(named)}, the options {' to '.join(told)}"
-        said = [swapped] if named == told[::-1] else []
+        named, chosen = read_languages(text), recipe.data.languages
+        swapped = f"the files' names say {' to '.join(named)}, the options {' to '.join(chosen)}"
+        said = [swapped] if named == chosen[::-1] else []
     return give_title(recipe), [*said, *warn_of_records(text), *warn_of_other_languages(text)]
 
 
@@ -259,11 +259,11 @@ def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -
     stated, default = list_names(recipe.data), list_names(Data())
     is_own = find_original_name(recipe) not in {*RECIPES, FITTED}
     found = []
-    for path, told, unnamed in zip(LANGUAGES, read_languages(text), UNNAMED, strict=True):
+    for path, named, unnamed in zip(LANGUAGES, read_languages(text), UNNAMED, strict=True):
         is_label = path == LANGUAGES[1] and has_symbol_outputs(recipe.data)  # such as "trees"
-        is_stated = is_own and not told and stated[path] != default[path]
+        is_stated = is_own and not named and stated[path] != default[path]
         keeps = path in settings or is_label or is_stated
-        found.append(str(stated[path]) if keeps else told or unnamed)
+        found.append(str(stated[path]) if keeps else named or unnamed)
     return found[0], found[1]
 
 
@@ -309,7 +309,7 @@ def read_language_pair(file: Path) -> tuple[str, str]:
 def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
     """Return (source, target) languages, unnamed ones replaced by sure guesses from the text.
 
-    Two sides that seem to be of one language stay unnamed, and all if py3langid cannot unpack its
+    Nothing is guessed if both sides would have the same language, or if py3langid cannot unpack its
     tables into the folder for temporary files.
     """
     if not {*languages} & {*UNNAMED}:

@@ -88,7 +88,7 @@ class TaskFiles:
 
     def fingerprint(self) -> str:
         """Return the sha256 of the file; for a folder, the sha256 of the hashes of its files."""
-        if not self.kind.has_languages:  # a list of files, whose content counts
+        if not self.kind.has_languages:  # the file lists others, whose content counts
             return InMemoryPairs(tuple(self.read())).fingerprint().split()[-1]
         hashes = [hash_file(file) for file in self.list_files()]
         found = (
@@ -142,10 +142,10 @@ class MixedPairs:
         """Return the texts' fingerprints in one string, with each text's share, tag and range."""
         first, *others = self.texts
         parts = [first.pairs.fingerprint()]
-        start = first.share.weight or 1.0
+        first_weight = first.share.weight or 1.0
         for text in others:
             share = text.share
-            parts.append(f"mixed {start:g}:{share.weight}" if share.weight else "and")
+            parts.append(f"mixed {first_weight:g}:{share.weight}" if share.weight else "and")
             parts += [f"tagged by {BEGIN}"] * share.is_tagged
             parts += [f"from {share.start} to {share.stop}"] * ((share.start, share.stop) != (1, 0))
             parts.append(text.pairs.fingerprint())
@@ -205,7 +205,7 @@ class GeneratedCorpus:
     def fingerprint(self) -> str:
         """Return a string of all that determines the pairs: corpus, split, count, seed, version.
 
-        The seed is always 1; it could once be chosen.
+        The seed in the string is always 1; in early versions it could be chosen.
         """
         grammar = f" grammar {phrasebook.VERSION}" if self.corpus == "phrasebook" else ""
         return f"{self.corpus} {self.split} {self.count} 1{grammar}"

@@ -115,7 +115,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
-    """Choose a training's recipe (`inputs.minutes` is not used yet); open or prepare its corpus."""
+    """Choose a training's recipe, as if `inputs.minutes` were None; open or prepare its corpus."""
     parent = None if inputs.parent is None else read_parent(inputs.parent, inputs.folder)
     known = None if inputs.store is None else open_prepared(inputs.store)
     fact = f"{inputs.store} has a development set, and none is wanted"
@@ -141,7 +141,7 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
 
 
 def warn_of_no_validation(inputs: TrainingInputs, corpus: PreparedCorpus) -> Iterator[str]:
-    """Yield a warning if a new run's settings are of validations, without a development set."""
+    """Yield a warning if a new run sets validations, but has no development set."""
     unused = sorted({*OF_VALIDATION} & {*inputs.settings})
     if unused and corpus.dev is None and not is_run(inputs.folder):
         verb = "changes" if len(unused) == 1 else "change"
@@ -211,7 +211,7 @@ def choose_adapted_recipe(
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
-    """Refuse arguments that contradict each other or need others, such as text beside a store."""
+    """Refuse arguments that exclude each other, such as text and a store, or need an absent one."""
     texts = (inputs.train, None if inputs.dev is False else inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),

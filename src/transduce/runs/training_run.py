@@ -136,7 +136,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     With `estimates` a new run's duration is measured, and reported in a message.
     """
     was_begun = is_run(folder)
-    begins_anew = describe_new_beginning(folder) if was_begun else ""
+    new_beginning = describe_new_beginning(folder) if was_begun else ""
     rank = rendezvous.rank if rendezvous else ProcessRank()
     recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size, parent)
     use_threads(recipe.training.threads)
@@ -148,8 +148,8 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
         report_processes(recipe, group.world_size, callbacks)
         if recipe.training.precision == "bfloat16" and not has_fast_bfloat16(select_device()):
             callbacks.warn(SLOW_BFLOAT16)
-        if begins_anew:
-            callbacks.warn(begins_anew)
+        if new_beginning:
+            callbacks.warn(new_beginning)
         estimate = []
         if estimates and not was_begun:
             estimate = estimate_duration(recipe, corpus, group.world_size)
@@ -176,7 +176,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
 
 
 def describe_new_beginning(folder: Path) -> str:
-    """Return why a run without checkpoints begins anew; "" if it has some.
+    """Return why a run without checkpoints begins anew; "" if it has checkpoints.
 
     Refuses a run whose checkpoints were deleted and whose snapshots would be written over.
     """
@@ -300,17 +300,17 @@ def require_run_folder(folder: Path) -> None:
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """Raise InputError if settings differ from the run's stored ones; names and steps may.
+    """Raise InputError if settings differ from the run's stored ones; names and steps may differ.
 
     The steps must reach the run's last checkpoint or snapshot. Where 0 means "chosen for the
     machine", it matches any stored value.
     """
-    given, stands = recipe.flat_settings(), stored.flat_settings()
-    parents = (folder / name for name in (CHECKPOINTS, SNAPSHOTS))
-    done = [(step, parent) for parent in parents for step in list_steps(parent)]
-    (trained, parent), steps = max(done, default=(0, folder)), given.pop("training.steps")
+    given, before = recipe.flat_settings(), stored.flat_settings()
+    folders = (folder / name for name in (CHECKPOINTS, SNAPSHOTS))
+    done = [(step, place) for place in folders for step in list_steps(place)]
+    (trained, place), steps = max(done, default=(0, folder)), given.pop("training.steps")
     if recipe.training.steps < trained:
-        open_step(parent, trained)  # refuses a folder whose name is of another step
+        open_step(place, trained)  # refuses a folder whose name is of another step
         fact = f"this run has trained {trained:,} updates, and training.steps is {steps:,} here"
         raise InputError(fact, "set more, or choose another folder", file=folder)
 
@@ -318,9 +318,9 @@ def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
         return f"{value:,}" if type(value) is int else str(value)
 
     differ = [
-        f"{path} is {with_commas(stands[path])} there and {with_commas(value)} here"
+        f"{path} is {with_commas(before[path])} there and {with_commas(value)} here"
         for path, value in given.items()
-        if value != stands[path]
+        if value != before[path]
         and path not in TEXT_NAMES
         and not (path in RESOLVED and value == 0)
     ]
@@ -379,10 +379,10 @@ def train_run(
     if group.rank == 0:
         text = sum_lengths(prepared.train.source_lengths, prepared.train.target_lengths)
         symbols = len(prepared.vocabularies.target)
-        what = measure_machine(recipe, text, symbols, select_device(), group.world_size)
+        machine = measure_machine(recipe, text, symbols, select_device(), group.world_size)
         with closing(Journal(folder / LOG)) as journal:  # the devices used from this step on
-            journal.write("machine", step=progress.step, **asdict(what))
-        job = replace(job, machine=what)
+            journal.write("machine", step=progress.step, **asdict(machine))
+        job = replace(job, machine=machine)
     group.broadcast(job.optimiser.state_tensors)
     job.optimiser.refresh_model()
     return train(job, progress, callbacks, group)

@@ -58,13 +58,13 @@ def build_validation(
 def build_translation(
     recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
 ) -> Callable[[Transformer], dict[int, str]]:
-    """Return a function from a model to its translations by line index, cut short by a signal."""
+    """Return a function from a model to its translations by line index; a signal cuts it short."""
     assert prepared.dev is not None
     dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
     texts = dev.read_texts()[: recipe.training.validate_lines]
     sources = [
-        constrain_source(dev.pair(index)[0].tolist(), task, line, recipe.search)
-        for index, (line, _) in enumerate(texts)
+        constrain_source(dev.pair(index)[0].tolist(), task, source, recipe.search)
+        for index, (source, _) in enumerate(texts)
     ]
     require_affordable_validation(recipe, prepared)
 

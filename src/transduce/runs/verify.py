@@ -89,7 +89,7 @@ def list_uncovered(folder: Path) -> list[Path]:
 
 
 def verify_step(folder: Path, step: int) -> None:
-    """Raise FolderError if the folder of a step, in checkpoints or snapshots, is damaged."""
+    """Raise FolderError if the folder of a step, such as a checkpoint, is damaged."""
     open_step(folder, step).verify()
 
 

@@ -82,7 +82,7 @@ def parse_links(line: str) -> Links:
 
 
 def parse_link(text: str) -> tuple[int, str, int]:
-    """Return (source index, "-" or "p", target index) of a link like 0-2; InputError for others."""
+    """Return (source index, "-" or "p", target index) of a link like 0-2, else raise InputError."""
     match = LINK.fullmatch(text)
     if match is None:
         raise InputError(f"{text[:40]!r} is no link", FORM)
@@ -92,8 +92,8 @@ def parse_link(text: str) -> tuple[int, str, int]:
 def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
     """Return (|A|, |A ∩ S|, |A ∩ P|, |S|, |P|) for each line pair of `texts` (output, gold)."""
     rows = []
-    for output, line in zip(*texts, strict=True):
-        links, gold = parse_links(output), parse_gold_links(line)
+    for output_line, gold_line in zip(*texts, strict=True):
+        links, gold = parse_links(output_line), parse_gold_links(gold_line)
         in_sure, in_all = len(links & gold.sure), len(links & gold.all)
         rows.append((len(links), in_sure, in_all, len(gold.sure), len(gold.all)))
     return rows
@@ -101,14 +101,14 @@ def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
 
 AER = Metric(
     "AER",
-    "word alignments, the links of a pair a line: alignment error rate, lower is better",
+    "word alignments, one sentence pair a line: alignment error rate, lower is better",
     CountScorer(f"links:sure+possible|version:{__version__}", count_links, AlignmentResult),
     higher_is_better=False,
 )
 
 
 def read_alignments(name: str, text: Text, parse: Callable[[str], object]) -> list[str]:
-    """Return a text's lines if `parse` accepts each; its InputError gets the file and line."""
+    """Return a text's lines if `parse` accepts each; add file and line to its InputError."""
     lines = read_text(name, text)
     file = text if isinstance(text, Path | str) else name
     for number, line in enumerate(lines, start=1):

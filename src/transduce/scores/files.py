@@ -1,6 +1,6 @@
-"""Scores of files or lists of lines, by `transduce.score`, `score_trees`, `score_tags` and others.
+"""Scores of files or lists of lines, by functions such as `transduce.score` and `score_trees`.
 
-For each kind of text one function scores an output, and another compares two outputs.
+For trees, tags and alignments one function scores and another compares outputs; `score` does both.
 """
 
 import unicodedata
@@ -87,13 +87,13 @@ def score(
     require_language(language)
     metrics = list(check_lines("metrics", metrics))
     ours = read_text("hypotheses", hypotheses)
-    texts = [read_text("references", one) for one in references]
+    reference_texts = [read_text("references", one) for one in references]
     if against is None:
         fact = "samples and seed are for a comparison, and no other output is given"
         require((samples, seed) == (SAMPLES, SEED), fact, "against=OUTPUT, or leave them out")
-        return [compute_score(metric, ours, *texts, language=language) for metric in metrics]
+        return [compute_score(m, ours, *reference_texts, language=language) for m in metrics]
     both, draws = (ours, read_text("against", against)), {"samples": samples, "seed": seed}
-    return [compare_outputs(m, both, *texts, language=language, **draws) for m in metrics]
+    return [compare_outputs(m, both, *reference_texts, language=language, **draws) for m in metrics]
 
 
 def score_trees(
@@ -117,12 +117,12 @@ def score_trees(
     be a treebank's, over several lines, and their outer brackets, traces and function tags are
     removed as for training.
     """
-    ours, theirs = read_gold(gold, clean=clean), read_trees_as_lines("output", output)
-    require_parallel(theirs, [ours])
-    require_gold(ours, theirs)
+    gold_lines, lines = read_gold(gold, clean=clean), read_trees_as_lines("output", output)
+    require_parallel(lines, [gold_lines])
+    require_gold(gold_lines, lines)
     chosen = choose_parameters(parameters, cutoff)
-    tagged = list(map(copy_tags, theirs, ours)) if gold_tags else theirs
-    return score_brackets(ours, tagged, chosen)
+    tagged = list(map(copy_tags, lines, gold_lines)) if gold_tags else lines
+    return score_brackets(gold_lines, tagged, chosen)
 
 
 def compare_trees(  # noqa: PLR0913 - one parameter for each choice of the caller
@@ -142,22 +142,22 @@ def compare_trees(  # noqa: PLR0913 - one parameter for each choice of the calle
     """
     ours, theirs = (read_trees_as_lines("outputs", one) for one in outputs)
     metric = build_bracket_metric(choose_parameters(parameters, None), gold_tags=gold_tags)
-    lines = read_gold(gold, clean=clean)
+    gold_lines = read_gold(gold, clean=clean)
     for output in (ours, theirs):
-        require_parallel(output, [lines])
-        require_gold(lines, output)
-    return compare_outputs(metric, (ours, theirs), lines, samples=samples, seed=seed)
+        require_parallel(output, [gold_lines])
+        require_gold(gold_lines, output)
+    return compare_outputs(metric, (ours, theirs), gold_lines, samples=samples, seed=seed)
 
 
 def require_gold(gold: Sequence[str], output: Sequence[str]) -> None:
-    """Raise InputError if what must be the gold trees lacks a tree, or only the output has traces.
+    """Raise InputError if gold lacks a tree that the output has, or only the output has traces.
 
-    Both show that the files were exchanged: a parser may fail, and it writes no traces.
+    Either shows that the files were exchanged: only a parser omits trees, and none writes traces.
     """
     hint = "gold trees come first, then the output: are the two exchanged?"
-    for number, (ours, theirs) in enumerate(zip(gold, output, strict=True), start=1):
+    for number, (gold_line, line) in enumerate(zip(gold, output, strict=True), start=1):
         fact = f"line {number:,}: the output has a tree, and the gold file has none"
-        require(bool(ours.strip()) or not theirs.strip(), fact, hint)
+        require(bool(gold_line.strip()) or not line.strip(), fact, hint)
     traces = [any("(-NONE- " in line for line in text) for text in (gold, output)]
     require(traces != [False, True], "the output has traces (-NONE-), and the gold has none", hint)
 
@@ -208,11 +208,11 @@ def score_tags(gold: Tagged, output: Tagged, *, scheme: str = "bio") -> SpanRepo
     `scheme` says which labels form a span: "bio", "bio-strict" (seqeval's strict mode), "iob1", or
     "raw", where each run of equal labels is a span.
     """
-    ours, theirs = read_sentences(gold), read_sentences(output)
-    if not theirs:
+    wanted, found = read_sentences(gold), read_sentences(output)
+    if not found:
         raise InputError("there are no sentences to score", "look at the files")
-    require_equal_tokens(ours, theirs)
-    return score_spans([one.labels for one in ours], [one.labels for one in theirs], scheme)
+    require_equal_tokens(wanted, found)
+    return score_spans([one.labels for one in wanted], [one.labels for one in found], scheme)
 
 
 def compare_tags(
@@ -230,9 +230,9 @@ def compare_tags(
     texts = [read_sentences(text) for text in (gold, *outputs)]
     for output in texts[1:]:
         require_equal_tokens(texts[0], output)
-    lines, ours, theirs = ([" ".join(one.labels) for one in text] for text in texts)
+    gold_lines, ours, theirs = ([" ".join(one.labels) for one in text] for text in texts)
     return [
-        compare_outputs(metric, (ours, theirs), lines, samples=samples, seed=seed)
+        compare_outputs(metric, (ours, theirs), gold_lines, samples=samples, seed=seed)
         for metric in (build_span_metric(scheme), ACCURACY)
     ]
 
@@ -250,18 +250,18 @@ def read_sentences(text: object) -> list[TaggedSentence]:
 
 def require_equal_tokens(gold: Sequence[TaggedSentence], output: Sequence[TaggedSentence]) -> None:
     """Raise InputError if gold and output differ in the number of sentences or in a token."""
-    for number, (ours, theirs) in enumerate(zip(gold, output, strict=False), start=1):
-        if ours.tokens == theirs.tokens:
+    for number, (wanted, found) in enumerate(zip(gold, output, strict=False), start=1):
+        if wanted.tokens == found.tokens:
             continue
-        both = enumerate(zip(ours.tokens, theirs.tokens, strict=False), start=1)
-        other = ((place, a, b) for place, (a, b) in both if a != b)
-        shorter = (min(len(ours.tokens), len(theirs.tokens)) + 1, "", "")
-        place, token, found = next(other, shorter)
-        are_alike = unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", token)
-        show = ascii if are_alike else repr  # é as one character or two
-        fact = f"the output has {show(found)}, the gold file {show(token)}"
-        if not token:
-            fact = f"the output has {len(theirs.tokens)} tokens, the gold file {len(ours.tokens)}"
+        both = enumerate(zip(wanted.tokens, found.tokens, strict=False), start=1)
+        unequal = ((place, a, b) for place, (a, b) in both if a != b)
+        after_shorter = (min(len(wanted.tokens), len(found.tokens)) + 1, "", "")
+        place, gold_token, token = next(unequal, after_shorter)
+        are_alike = unicodedata.normalize("NFC", token) == unicodedata.normalize("NFC", gold_token)
+        show = ascii if are_alike else repr  # `ascii` tells é of one character from é of two
+        fact = f"the output has {show(token)}, the gold file {show(gold_token)}"
+        if not gold_token:
+            fact = f"the output has {len(found.tokens)} tokens, the gold file {len(wanted.tokens)}"
         raise InputError(
             f"sentence {number:,}, token {place}: {fact}",
             "labels are compared token by token; do both files separate sentences alike?",
@@ -282,8 +282,8 @@ def score_alignments(gold: Text, output: Text) -> Score:
     Texts are files or lists of lines, each with the links of a sentence pair: `i-j`, words counted
     from 0. In the gold text `i-j` is a sure link and `ipj` a possible one.
     """
-    lines = read_alignments("gold", gold, parse_gold_links)
-    return compute_score(AER, read_alignments("output", output, parse_links), lines)
+    gold_lines = read_alignments("gold", gold, parse_gold_links)
+    return compute_score(AER, read_alignments("output", output, parse_links), gold_lines)
 
 
 def compare_alignments(
@@ -294,5 +294,5 @@ def compare_alignments(
     The test of the difference is paired bootstrap resampling.
     """
     ours, theirs = (read_alignments("outputs", one, parse_links) for one in outputs)
-    lines = read_alignments("gold", gold, parse_gold_links)
-    return compare_outputs(AER, (ours, theirs), lines, samples=samples, seed=seed)
+    gold_lines = read_alignments("gold", gold, parse_gold_links)
+    return compare_outputs(AER, (ours, theirs), gold_lines, samples=samples, seed=seed)

@@ -59,8 +59,9 @@ def build_ter_metric(description: str, *, refuses_long_lines: bool) -> Metric:
     """
 
     def build(split: Callable[[str], Sized], variants: Mapping[str, Metric]) -> Metric:
-        of_characters = {} if variants else {"normalized": True, "asian_support": True}
-        scorer = SacreBleuScorer("TER", of_characters, extract_ter_counts)
+        # a variant, which has no variants itself, counts characters
+        options = {} if variants else {"normalized": True, "asian_support": True}
+        scorer = SacreBleuScorer("TER", options, extract_ter_counts)
         limit = partial(require_lines_short_enough_for_ter, split=split)
         return Metric(
             "TER",

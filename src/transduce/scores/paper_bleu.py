@@ -29,8 +29,8 @@ STEPS = "punctuation+moses2017de+compounds"
 UNDO_HINT = "undo the tokenisation; or --metric bleu-tok scores tokenised text as it is"
 
 # Turns Chinese and Japanese full-width punctuation, curly quotes and the ellipsis into ASCII.
-# The script of 2017 turns a full-width 1 into a quote by mistake and leaves the opening quotes „
-# and ‘ as they are; this table does so too.
+# The Moses program of 2017 turns a full-width 1 into a quote by mistake and leaves the opening
+# quotes „ and ‘ as they are; this table does so too.
 PLAIN = str.maketrans(
     dict(
         zip("，、∶：？！；（）～━〈〉【】％", ",,::?!;()~-<>[]%", strict=True),
@@ -40,7 +40,7 @@ PLAIN = str.maketrans(
     )
 )
 WIDE_FULL_STOP = re.compile("[。．] *")
-# The script works on bytes, and so only ASCII whitespace counts.
+# The authors' script works on bytes, and so only ASCII whitespace counts.
 COMPOUND = re.compile(r"(\S)-(\S)", re.ASCII)
 ENDS = re.compile(r"[^\s.?!](\s?)[.?!]$", re.ASCII)
 
@@ -82,9 +82,9 @@ def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
 
 def tokenise_german(text: Sequence[str]) -> list[str]:
     """Tokenise plain German lines as the paper's script does, and split compounds at hyphens."""
-    words = build_moses_tokenizer()
+    tokenise = build_moses_tokenizer()
     return [
-        protect_other_blanks(split_compounds(words(replace_unicode_punctuation(line))))
+        protect_other_blanks(split_compounds(tokenise(replace_unicode_punctuation(line))))
         for line in text
     ]
 
@@ -95,7 +95,7 @@ def replace_unicode_punctuation(line: str) -> str:
 
 
 def build_moses_tokenizer() -> Callable[[str], str]:
-    """Return a tokenizer of German lines as Moses' of 2017; InputError without sacremoses."""
+    """Return a tokenizer of German lines like Moses' of 2017; InputError without sacremoses."""
     try:
         from sacremoses import MosesTokenizer  # type: ignore[import-untyped]
     except ImportError:
@@ -119,7 +119,7 @@ def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most lines that end in . ? or ! have a space before it; None if half do."""
+    """Return whether most lines ending in . ? or ! have a space before that; None if half do."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)
@@ -141,11 +141,11 @@ def describe_paper_comparability(metric: str, test_set: str) -> str:
     if metric not in BLEU_METRICS:
         return ""
     if test_set == GERMAN_2014_ALL:
-        on = "these are on the shorter edition, 2,737 of the 3,003 lines"
-        return f"not comparable with {TABLE_2}: {on}"
+        why = "these are on the shorter edition, 2,737 of the 3,003 lines"
+        return f"not comparable with {TABLE_2}: {why}"
     if test_set == FRENCH_2014:
-        silent = "the paper does not say how it cut French into words"
-        return f"not comparable with {TABLE_2_FRENCH}: {silent}"
+        why = "the paper does not say how it cut French into words"
+        return f"not comparable with {TABLE_2_FRENCH}: {why}"
     if test_set not in PAPER_FIGURES:
         return ""
     printed = PAPER_FIGURES[test_set]

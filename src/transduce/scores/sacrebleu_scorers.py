@@ -53,7 +53,7 @@ class SacreBleuScorer:
         """Return the `Result` of an output, the first of `texts`, against the other texts."""
         metric = self.build()
         found = metric.corpus_score(texts[0], texts[1:])
-        # The signature has the number of references, so that only a scored metric has one.
+        # The signature states the number of references, so sacreBLEU makes it only after scoring.
         return Result(found.score, str(metric.get_signature()), self.extract_details(found))
 
     def count_lines(self, texts: Texts) -> list[Counts]:
@@ -71,7 +71,7 @@ def pick(*names: str) -> Callable[[Any], dict[str, Any]]:
     return lambda score: {name: getattr(score, name) for name in names}
 
 
-# what a BLEU is computed from: counts of n-grams, precisions and lengths; and a TER
+# what BLEU (n-gram counts, precisions, lengths) and TER (edits, length) are computed from
 extract_bleu_counts = pick("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 extract_ter_counts = pick("num_edits", "ref_length")
 

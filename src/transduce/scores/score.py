@@ -1,7 +1,7 @@
-"""Scores and perplexity, and the protocol of metrics, after sacreBLEU's.
+"""Scores and perplexity, and the protocol of metrics, which is modelled on sacreBLEU's.
 
-A metric counts lines and scores sums of counts. Sums over resampled lines then tell whether a
-difference of two scores is significant.
+A metric gives each line counts, and computes a score from sums of counts. Sums over resampled lines
+then tell whether a difference of two scores is significant.
 """
 
 import math
@@ -44,7 +44,7 @@ class Score:
 
 
 def format_scores(scores: Sequence[Score]) -> list[str]:
-    """Format scores as lines; from the second on, an unknown test set is "the same N lines"."""
+    """Format scores as lines; after the first, an unknown test set is called "the same N lines"."""
     lines = list(map(str, scores))
     if scores and scores[0].test_set.startswith(NAMELESS):
         first = f"{scores[0].test_set} | {scores[0].lines:,} lines"

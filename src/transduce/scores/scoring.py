@@ -31,7 +31,7 @@ LONG_MINUTES = 0.5  # a warning comes before a metric that takes longer
 INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 FORMS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
     {
-        "letters and accents as two characters (NFC)": partial(is_normalized, "NFC"),
+        "letters and accents as two characters (not NFC)": partial(is_normalized, "NFC"),
         "invisible characters": lambda line: INVISIBLE.search(line) is None,
     }
 )
@@ -70,7 +70,7 @@ def compute_score(
 def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Metric:
     """Return the metric `name` for text in `language`, or a given `Metric`; InputError if unknown.
 
-    Without a language, a Chinese, Japanese or Korean script of the references decides. Raise
+    Without a language, references in Chinese, Japanese or Korean script decide it. Raise
     InputError if the name is unknown or its metric is for another language.
     """
     if isinstance(name, Metric):
@@ -138,7 +138,7 @@ def describe_slow_metrics(
 
 
 def find_other_form(texts: Mapping[str, Sequence[str]]) -> str:
-    """Return a warning if one of these texts (by name) has letters in a form that others lack."""
+    """Return a warning if a test of FORMS fails for some but not all of these texts, else ""."""
     for fact, fits in FORMS.items():
         misfits = [name for name, text in texts.items() if not all(map(fits, text))]
         if 0 < len(misfits) < len(texts):
@@ -248,8 +248,8 @@ def measure_significance(
 ) -> tuple[float, float, float]:
     """Return (low, high, p): the 95 % interval of two outputs' score difference, and its p-value.
 
-    95 % of the samples' differences lie between low and high. p is the share of samples whose
-    |a - b| exceeds the mean of |a - b| by more than |difference|.
+    `ours` and `theirs` are the scores on each sample. 95 % of their differences lie between low and
+    high. p is the share of samples whose |ours - theirs| exceeds its mean by over |difference|.
     """
     import numpy as np
 

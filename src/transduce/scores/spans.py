@@ -153,15 +153,15 @@ def score_spans(
     Raises InputError if the numbers of sentences or labels differ, or at an unknown scheme.
     """
     require_parallel_labels(gold, output)
-    matched, ours, theirs = Counter[str](), Counter[str](), Counter[str]()
+    matched, in_gold, in_output = Counter[str](), Counter[str](), Counter[str]()
     for gold_labels, labels in zip(gold, output, strict=True):
         gold_spans, spans = find_spans(gold_labels, scheme), find_spans(labels, scheme)
         matched.update(kind for kind, _, _ in {*gold_spans} & {*spans})
-        ours.update(kind for kind, _, _ in gold_spans)
-        theirs.update(kind for kind, _, _ in spans)
-    types = sorted({*ours, *theirs})
+        in_gold.update(kind for kind, _, _ in gold_spans)
+        in_output.update(kind for kind, _, _ in spans)
+    types = sorted({*in_gold, *in_output})
     return SpanReport(
-        {kind: SpanCounts(matched[kind], ours[kind], theirs[kind]) for kind in types},
+        {kind: SpanCounts(matched[kind], in_gold[kind], in_output[kind]) for kind in types},
         tokens=sum(map(len, gold)),
         correct_tokens=sum(map(count_equal, gold, output)),
         sentences=len(gold),
@@ -186,8 +186,8 @@ def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
     """Return the numbers (matching, gold, output spans) of each line of labels."""
     counts = []
     for gold, output in zip(*split_labels(texts), strict=True):
-        ours, theirs = find_spans(gold, scheme), find_spans(output, scheme)
-        counts.append((len({*ours} & {*theirs}), len(ours), len(theirs)))
+        gold_spans, spans = find_spans(gold, scheme), find_spans(output, scheme)
+        counts.append((len({*gold_spans} & {*spans}), len(gold_spans), len(spans)))
     return counts
 
 
@@ -228,10 +228,10 @@ def require_parallel_labels(gold: Sequence[Labels], output: Sequence[Labels]) ->
             f"{len(output):,} sentences are to be scored, but the gold labels have {len(gold):,}",
             "sentence n of the one belongs to sentence n of the other",
         )
-    for number, (ours, theirs) in enumerate(zip(gold, output, strict=True), start=1):
-        if len(ours) != len(theirs):
+    for number, (wanted, found) in enumerate(zip(gold, output, strict=True), start=1):
+        if len(wanted) != len(found):
             raise InputError(
-                f"sentence {number:,}: {len(theirs):,} labels, but {len(ours):,} in the gold file",
+                f"sentence {number:,}: {len(found):,} labels, but {len(wanted):,} in the gold file",
                 "each token has one label",
             )
 
@@ -269,11 +269,13 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
 
 
 def find_spans_strictly(labels: Labels) -> Iterator[Span]:
-    """Yield the spans of BIO labels; ignore an I that continues none; refuse other prefixes."""
+    """Yield the spans of BIO labels; ignore an I that continues no span; InputError for E or S."""
     start, open_type = 0, ""
     for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
         if prefix in "ES":
-            raise InputError(f"the prefix {prefix}- is not of the scheme bio", "--scheme bio")
+            raise InputError(
+                f"the prefix {prefix}- is not of the scheme bio-strict", "--scheme bio"
+            )
         if prefix == "I" and kind == open_type:
             continue
         if open_type:
@@ -300,7 +302,7 @@ SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = {
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Split a label such as B-NP into prefix (B, I, E, S or O) and type; InputError for others.
+    """Split a label such as B-NP into prefix (B, I, E, S or O) and type; InputError if malformed.
 
     A label without a type gets the type "_".
     """

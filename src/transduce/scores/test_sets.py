@@ -40,7 +40,7 @@ KNOWN = {
     "d7a4cd9741221d99": "Multi30k test 2017, German, lower-cased and tokenised",
     "2bf85a477676d90e": "Multi30k test 2017, English, lower-cased and tokenised",
     "164b5d6d9da065f2": "Multi30k test 2017, French, lower-cased and tokenised",
-    # splits that datasets/corpora.py makes, not official ones
+    # splits that `split_by_hash` of datasets/readers.py makes, not official ones
     "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",
     "0a8cd032d67d25f7": "Tatoeba en-de of 2018, test, English",
     "73d6efc875fabd78": "Tatoeba en-de of 2018, dev, German",

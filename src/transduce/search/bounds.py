@@ -1,7 +1,7 @@
-"""The bounds of a search: `search.stop`, and memory, which halves batches and limits beams
+"""The bounds of a search: when it stops (`search.stop`), and how much memory it may use
 
-A recipe, and so its beam, may be a stranger's. A hypothesis has cached keys and values of pieces,
-so that a beam of 10,000 takes gigabytes and most of a minute for one short line.
+A recipe may come from a stranger, and with it the width of the beam. Hypotheses have cached keys
+and values, so a beam of 10,000 takes gigabytes and most of a minute for one short line.
 """
 
 import math
@@ -41,7 +41,7 @@ def choose_beam_strategy(
 ) -> DecodingStrategy:
     """Return the strategy of a beam search over these sources, ended as `search.stop` says.
 
-    With `early` up to W hypotheses of a source are returned, the `nbest` best first.
+    With `early` a source has up to W hypotheses, best first; the caller takes the first `nbest`.
     """
     exact = beam_strategy(model, sources, search, nbest, operations=operations)
     if search.stop == "exact":
@@ -112,8 +112,8 @@ def estimate_bytes(
     steps = length + search.extra_length
     # numbers in the cached keys and values of one token, over all layers
     cached = sizes.decoder_depth * sizes.heads * (sizes.d_k + sizes.d_v)
-    own = width * steps * (2 * cached * FLOAT + 2 * 8)
     # 2 ·: for a copy of each number; 8: bytes of a token
+    own = width * steps * (2 * cached * FLOAT + 2 * 8)
     own += width * width * min(steps, LIVE_STEPS) * MASK_BYTES
     return own + length * cached * FLOAT + width * symbols * FLOAT * COPIES
 

@@ -55,11 +55,11 @@ class LabelConstraint:
     @classmethod
     def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "LabelState":
         """Build the state of a batch of label constraints before the first label, one row each."""
-        sequences = require_kind(constraints, cls)
-        symbols = sequences[0].symbols
-        assert all(sequence.symbols == symbols for sequence in sequences)
+        checked = require_kind(constraints, cls)
+        symbols = checked[0].symbols
+        assert all(one.symbols == symbols for one in checked)
         kinds, entities = move_to_device(torch.tensor([symbols.kinds, symbols.entities]), device)
-        words = move_to_device(torch.tensor([sequence.words for sequence in sequences]), device)
+        words = move_to_device(torch.tensor([one.words for one in checked]), device)
         rows = LabelRows(words, torch.full_like(words, NO_ENTITY))
         return LabelState(kinds, entities, rows)
 

@@ -28,8 +28,8 @@ SHARE = 8  # waiting sources enter once there is one for every 8 that run
 class RunningSearch(Generic[State]):
     """A beam search that sources join and leave between steps without changing others' results.
 
-    A source that is added while nothing runs starts at once. Others enter in groups, within three
-    steps, because encoding sources one by one would slow down the running ones.
+    A source that is added while nothing runs starts at once. If places are free, others enter in
+    groups within three steps, because encoding sources one by one would slow down the running ones.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class RunningSearch(Generic[State]):
         if self.active is None:
             return
         present = self.active.beams.sentences.tolist()
-        kept = [row for row, index in enumerate(present) if index not in indices]
+        kept = [place for place, index in enumerate(present) if index not in indices]
         if len(kept) < len(present):
             self.active = self.select(kept) if kept else None
 
     @torch.inference_mode()
     def select(self, kept: Sequence[int]) -> ActiveBatch[State]:
-        """Return the running batch with only the sentences at the positions `kept`."""
+        """Return the running batch with only the sentences at the places `kept`."""
         assert self.active
         beams = self.active.beams
         rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)

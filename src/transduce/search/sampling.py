@@ -28,7 +28,8 @@ from transduce.settings.search import Sampling
 from transduce.vocabulary import END
 
 GOLDEN = -0x61C8864680B583EB  # SplitMix64's increment: 2^64 / golden ratio, as a signed number
-# Below this a log P of 3e8 nats overflows; far above it, noise of 40 nats already changes no draw.
+# The lowest temperature used: below it a log P of -3e8 nats overflows. Even far above it, noise of
+# 40 nats changes no draw.
 COLDEST = 1e-30
 # the shift and the factor of each round of SplitMix64
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))

@@ -43,8 +43,8 @@ async def read_body(request: Request, limits: Limits) -> bytes:
                 size += len(part)
                 if size <= limits.body:
                     parts.append(part)
-                elif size - len(part) <= limits.body:  # time for what is under way, so that the
-                    now = asyncio.get_running_loop().time()  # client reads the answer
+                elif size - len(part) <= limits.body:  # only now too large: read on for a moment
+                    now = asyncio.get_running_loop().time()
                     deadline.reschedule(min(deadline.when() or now, now + LINGER_SECONDS))
     except TimeoutError:
         if is_too_large or size > limits.body:

@@ -30,7 +30,7 @@ REFUSALS = {
     503: "The queue is full, or the server starts or stops: try again after Retry-After seconds.",
     504: "There was no answer in time.",
 }
-BODY, DETECTION, SEARCH = (400, 403, 408, 413, 415), (501,), (503, 504)
+BODY, DETECTION, SEARCH = (400, 403, 408, 413, 415), (501,), (503, 504)  # statuses of refusals
 SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "object"}
 Schema = dict[str, Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -116,7 +116,7 @@ def describe_type(kind: Any, known: Schema) -> Schema:  # noqa: ANN401
 
 
 def describe_fields(kind: Any, known: Schema) -> Schema:  # noqa: ANN401
-    """Return the JSON Schema of a class with fields; only a dataclass (a request) allows others."""
+    """Return the JSON Schema of a class; only a dataclass (a request) allows undeclared fields."""
     hints = get_type_hints(kind, include_extras=True)
     found = {name: describe_type(one, known) for name, one in hints.items()}
     required = [name for name in hints if name in getattr(kind, "__required_keys__", ())]

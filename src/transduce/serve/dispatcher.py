@@ -76,9 +76,9 @@ class SearchClient:
         self.loop.add_reader(pipe.fileno(), self.read)
         self.is_open = True
         self.pinged: float | None = None  # when the ping was sent, unless it has been answered
-        with socket.socket(fileno=os.dup(pipe.fileno())) as end:  # a full pipe stops nobody long
+        with socket.socket(fileno=os.dup(pipe.fileno())) as end:  # limits waits at a full pipe
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, SEND_TIMEOUT)
-        self.readable = select.poll()  # `pipe.poll` builds one each time, which costs 20 times more
+        self.readable = select.poll()  # `pipe.poll` builds this at each call: 20 times slower
         self.readable.register(pipe.fileno(), select.POLLIN)
 
     def send(self, order: Order) -> None:
@@ -91,7 +91,7 @@ class SearchClient:
             self.loop.call_soon(self.read)
 
     def ping(self, most: float) -> bool:
-        """Send a ping unless one is unanswered; return False if it is over `most` seconds old."""
+        """Send a ping unless one is unanswered; return False if that lasts over `most` seconds."""
         now = self.loop.time()
         if self.pinged is None:
             self.pinged = now
@@ -309,7 +309,7 @@ class Dispatcher:
         """Queue the orders of an ended process again, and start another process in its place."""
         if client in self.starting:
             starting = self.starting.pop(client)
-            if not starting.done():  # it may be cancelled, as by Ctrl-C, which ends both processes
+            if not starting.done():  # Ctrl-C may have cancelled it
                 fact = "a search process ended while it loaded the model"
                 starting.set_exception(LostProcessError(fact, MEMORY))
             return

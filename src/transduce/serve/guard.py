@@ -78,7 +78,7 @@ class Guard:
             answer = await answer_error(None, refusal)
             await answer(scope, receive, send_guarded)
         except ClientGone:
-            status = 499
+            status = 499  # nginx's number for a client that left
         except Exception as error:  # noqa: BLE001 - Starlette has answered it and raises it again
             trace = "".join(traceback.format_tb(error.__traceback__))
             LOG.error(  # noqa: TRY400 - an error may quote a user's text

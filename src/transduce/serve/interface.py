@@ -1,7 +1,8 @@
 """Limits of the server, the fields of its requests and answers, and refusals of requests.
 
-Each field is declared once, here. Requests are checked by the declaration, and `description.py`
-describes it. Notes of an `Annotated` type are a description, or pairs (JSON Schema keyword, value).
+Each field is declared once, here. `check_request` checks requests against the declarations, and
+`description.py` makes the OpenAPI description of them. The notes of an `Annotated` type are a
+description, or pairs (JSON Schema keyword, value).
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +35,7 @@ class Limits:
     alternatives: ClassVar[int] = 5  # the most translations of a text besides the best one
     body: int = 1 << 20  # the most bytes of a request's body
     picture_characters: int = 1_000  # the most characters of a text whose attention is drawn
-    picture_bytes: int = 100_000_000  # the most memory that drawing it may need
+    picture_bytes: int = 100_000_000  # the most memory that one drawing may need
     sentences: int = 256  # the most sentences of one request; equal to `queue` by default
     queue: int = 256  # new requests are refused while this many sentences wait
     receive_seconds: float = 10.0  # time for a request's head to arrive, and again for its body
@@ -46,7 +47,7 @@ class Limits:
     restart_seconds: float = 0.1  # before a search process is started again, doubled each time
     longest_restart_seconds: float = 30.0  # the most that doubling gives
     poll_seconds: float = 1.0  # from one check of the model folders to the next
-    reload_seconds: float = 30.0  # before a new model is tried again, as for want of memory
+    reload_seconds: float = 30.0  # before a new model is tried again, such as when memory ran out
 
 
 Text = Annotated[str, ("maxLength", Limits.characters)]
@@ -96,7 +97,7 @@ class DetectRequest:
 @final
 @dataclass(frozen=True)
 class OpenNmtItem:
-    """One source text of a request to OpenNMT's server, and the model that is to translate it."""
+    """One source text of a request in OpenNMT's shape, and the model that is to translate it."""
 
     src: Text = field(repr=False)
     id: Annotated[
@@ -261,7 +262,7 @@ def check_request(kind: type[Fields], values: Mapping[str, Any]) -> Fields:
     found = {}
     for one in fields(kind):
         value = values.get(one.name)
-        value = one.default if value is None else value  # null is not given
+        value = one.default if value is None else value  # null counts as missing
         if value is None or value is MISSING:
             raise bad_request(f"Invalid request: missing {one.name} parameter")
         found[one.name] = check_field(one.name, one.type, value)
@@ -271,7 +272,7 @@ def check_request(kind: type[Fields], values: Mapping[str, Any]) -> Fields:
 def check_field(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401 - any declared type
     """Return a field's value as its declared type, or refuse it; numbers and flags may be text."""
     rules: dict[str, Any] = {}
-    if get_origin(kind) is Union:  # of a text and a list of texts
+    if get_origin(kind) is Union:  # a text, or a list of texts
         kind = get_args(kind)[isinstance(value, list)]
     if get_origin(kind) is Annotated:
         kind, *notes = get_args(kind)

@@ -38,8 +38,8 @@ class DeadlineProtocol(H11Protocol):
     closed. A connection waits until a whole request has come, and again while its client does not
     read the answer; one whose request is being answered does not wait.
 
-    A client may close its sending side after a whole request, and read the answer. One that has
-    left looks the same until something is sent to it.
+    A client may close its sending side after a whole request, and read the answer. A client
+    that has left looks the same until something is sent to it.
     """
 
     limits: ClassVar[Limits] = Limits()
@@ -53,7 +53,7 @@ class DeadlineProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection; if too many are open, abort one that waits for its client.
 
-        It is the longest waiting connection of the client that has the most waiting connections.
+        The one aborted is the longest waiting connection of the client with the most waiting ones.
         """
         super().connection_made(transport)
         self.transport = cast("asyncio.Transport", JoinedWrites(transport, self.loop))
@@ -101,7 +101,7 @@ class DeadlineProtocol(H11Protocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """Return True if a client that closed its sending side has sent a whole request to answer.
 
-        An interim answer, which clients of HTTP/1.1 expect, makes the system tell whether it left.
+        Sending an interim answer, which HTTP/1.1 allows, makes the system tell if the client left.
         """
         is_whole = not self.is_between_requests() and not self.cycle.more_body
         self.has_ended = is_whole and self.scope["http_version"] == "1.1"
@@ -111,7 +111,7 @@ class DeadlineProtocol(H11Protocol):
         return self.has_ended
 
     def check_client(self) -> None:
-        """Close the connection if its client has left, and look again later if it waits."""
+        """Close the connection if its client has left; look again later while it is unanswered."""
         connection = self.transport.get_extra_info("socket")
         if self.transport.is_closing() or self.cycle.response_complete:
             return

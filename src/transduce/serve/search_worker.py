@@ -42,7 +42,7 @@ from transduce.serve.messages import (
 )
 from transduce.vocabulary import END
 
-FREE = ForcedPrefix(())
+FREE = ForcedPrefix(())  # forces nothing
 LONG = 1_000  # a batch of sentences of this many pieces must fit in memory
 
 
@@ -60,15 +60,15 @@ class OpenSentence:
 
 @final
 class SearchWorker:
-    """The searches of one model for sentences of orders; `send` is called with each answer.
+    """The searches of one model for the sentences in orders; `send` is called with each answer.
 
     The number of sentences searched at once is limited to what fits in free memory.
     """
 
     def __init__(self, translator: Translator, send: Callable[[Answer], None]) -> None:
         recipe = translator.recipe
-        longest = [range(min(LONG, recipe.data.max_length))] * recipe.search.batch_size
-        fitting = fit_batch_size(translator.models, longest, recipe.search, recipe.search.beam)
+        long_sources = [range(min(LONG, recipe.data.max_length))] * recipe.search.batch_size
+        fitting = fit_batch_size(translator.models, long_sources, recipe.search, recipe.search.beam)
         translator = replace(translator, recipe=replace(recipe, search=fitting))
         self.translator, self.send = translator, send
         self.model = ConstrainedModel(combine_models(translator.models))
@@ -104,7 +104,7 @@ class SearchWorker:
             self.send(Failed(sentence_id, f"{type(error).__name__} in the model"))
 
     def begin(self, sentence: Sentence) -> None:
-        """Begin the first attempt to translate a sentence with its URLs and the like."""
+        """Begin the first attempt to translate a sentence and to keep its URLs and the like."""
         line = Line(1, sentence.text, sentence.prefix)
         attempts = [build_plain_attempt(line)]
         if self.translator.keeps_items:
@@ -112,7 +112,7 @@ class SearchWorker:
         self.attempt(sentence, attempts)
 
     def attempt(self, sentence: Sentence, attempts: Sequence[Attempt]) -> None:
-        """Encode a sentence as the first of `attempts` does, and add its parts to a search."""
+        """Encode what the model reads in the first of `attempts`, and add the parts to a search."""
         translator = self.translator
         encoded = encode_line(attempts[0].read, translator.task, translator.recipe, strict=False)
         ids = tuple(next(self.part_ids) for _ in encoded.sources)
@@ -169,7 +169,7 @@ class SearchWorker:
             self.send(Failed(sentence_id, fact))
 
     def collect(self, part: int, hypotheses: list[Hypothesis]) -> None:
-        """Store the hypotheses of a part; send the answer if it is the sentence's last part."""
+        """Store the hypotheses of a part; finish the sentence once all its parts have theirs."""
         sentence_id = self.sentence_of.pop(part)
         found = self.open[sentence_id].found
         found[part] = hypotheses
@@ -177,9 +177,9 @@ class SearchWorker:
             self.answer_errors(sentence_id, lambda: self.finish(sentence_id))
 
     def finish(self, sentence_id: int) -> None:
-        """Send the outputs of a translated sentence, or begin its next attempt if they lack URLs.
+        """Send the outputs of a translated sentence, or begin its next attempt if an item is lost.
 
-        Placeholders and the like count as URLs. The last attempt's outputs are sent in any case.
+        Items are URLs, placeholders and the like. The last attempt's outputs are sent in any case.
         """
         done = self.open.pop(sentence_id)
         attempt, sentence = done.attempts[0], done.sentence
@@ -224,9 +224,9 @@ def describe_output(translator: Translator, line: EncodedLine, best: Combination
     targets = [[*part.ids, END] for part in best]
     alignment = Alignment()
     if best:
-        text = Line(1, " ".join(line.texts))
+        whole = Line(1, " ".join(line.texts))
         empty = [[Output("", 0.0, 0.0)]]  # `add_alignments` reads only the number of outputs
-        ((output,),) = translator.aligner.add_alignments([text], [(line, [best])], empty)
+        ((output,),) = translator.aligner.add_alignments([whole], [(line, [best])], empty)
         alignment = output.alignment or alignment
     return describe_pieces(translator, [*map(list, line.sources)], targets, alignment)
 

@@ -41,7 +41,7 @@ KEEP_ALIVE_SECONDS = 5
 OTHER_FILES = 128  # open files of the server that are no connections of clients
 # errors of a system that can open no more connections at this moment
 EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-ANSWER_SECONDS = 1.0  # the last part of `stop_seconds`, in which late requests are refused
+ANSWER_SECONDS = 1.0  # the last part of `stop_seconds`, in which unfinished requests are refused
 
 
 @final
@@ -291,7 +291,7 @@ class FolderWatch:
             await new.close()
             return
         except asyncio.CancelledError:
-            await new.close()  # a process that is left would keep the server from its end
+            await new.close()  # a process left running would keep the server from ending
             raise
         self.on_message(
             f"{pair[0]} to {pair[1]}: {facts.name}, sha256 {facts.hash[:12]}, is used now"

@@ -79,7 +79,7 @@ class Service:
         if not can_detect_languages():
             fact = "languages are not detected here: py3langid is not installed, or does not load"
             raise Refusal(HTTPStatus.NOT_IMPLEMENTED, fact)
-        async with self.detecting:  # its tables, 78 MB, must be loaded only once
+        async with self.detecting:  # py3langid's 78 MB of tables must be loaded only once
             found = await asyncio.to_thread(rank_languages, text)
         if target:
             known = dict(found)

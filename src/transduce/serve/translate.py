@@ -86,9 +86,10 @@ async def translate_items(
 async def find_model(
     service: Service, wanted: TranslateRequest, text: str
 ) -> tuple[Dispatcher | None, Detection | None]:
-    """Return a request's (model, detected source language); no model if nothing is to translate.
+    """Return a request's (model, detected source language), each None if there is none.
 
-    There is no model for a text that is in the target language already, by request or surely.
+    The model is None for a text that is in the target language already, because the request says so
+    or the detection is sure.
     """
     sources, target = service.list_sources(wanted.target), wanted.target
     if wanted.source != AUTO:
@@ -109,9 +110,9 @@ async def cut_texts(wanted: TranslateRequest, language: str) -> list[CutText]:
     """
     if wanted.prefix:
         return [SplitText(tuple(wanted.texts), ("", ""))]
-    of_html = partial(split_html, inline=True, target=wanted.target)
-    of_format = of_html if wanted.format == "html" else split_text
-    split = partial(of_format, language="" if language == AUTO else language)
+    split_markup = partial(split_html, inline=True, target=wanted.target)
+    split_format = split_markup if wanted.format == "html" else split_text
+    split = partial(split_format, language="" if language == AUTO else language)
     if sum(map(len, wanted.texts)) <= FEW:
         return [split(text) for text in wanted.texts]
     return await asyncio.to_thread(lambda: [split(text) for text in wanted.texts])

@@ -42,8 +42,8 @@ def build_alignment_heads(layer: object, heads: object, shifted: object) -> Alig
     """Build `AlignmentHeads` from unchecked values, such as JSON; raise InputError if wrong."""
     require(is_positive_integer(layer), f"a layer is a number from 1, not {layer!r}")
     numbers = heads if isinstance(heads, tuple | list) else ()
-    known = bool(numbers) and all(map(is_positive_integer, numbers))
-    require(known, f"heads are numbers from 1, such as (1, 4), not {heads!r}")
+    are_heads = bool(numbers) and all(map(is_positive_integer, numbers))
+    require(are_heads, f"heads are numbers from 1, such as (1, 4), not {heads!r}")
     require(isinstance(shifted, bool), f"shifted is True or False, not {shifted!r}")
     assert isinstance(layer, int)
     return AlignmentHeads(layer, tuple(sorted(set(numbers))), shifted=bool(shifted))

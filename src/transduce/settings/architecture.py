@@ -137,10 +137,11 @@ class Architecture:
             "positions come in pairs of a sine and a cosine (section 3.5)",
         )
         require_at_most(self, 1_000_001, "encoder_neighbourhood", "decoder_neighbourhood")
-        reach = self.encoder_neighbourhood or self.decoder_neighbourhood
+        neighbourhood = self.encoder_neighbourhood or self.decoder_neighbourhood
         row = self.neighbourhood_row
+        require_at_most(self, 1_000_000, "neighbourhood_row")
         require(
-            row == 0 or (0 < row <= 1_000_000 and reach > 0),
+            row == 0 or (row > 0 and neighbourhood > 0),
             f"architecture.neighbourhood_row is {row} without a neighbourhood of rows",
             "it goes with architecture.encoder_neighbourhood or decoder_neighbourhood; 0: no rows",
         )

@@ -6,8 +6,8 @@ models for every value of every setting.
 
 With one tied matrix, no biases in projections and V symbols, base has 44,101,632 + 512 V
 parameters. V = 37,000 gives 63,045,632 where Table 3 prints 65 million; every printed count except
-that of the big model follows from any V from 41,004 to 41,208. Differences between rows of the
-same d_model do not depend on V.
+that of the big model follows from any V from 41,004 to 41,208. Differences between two rows of
+Table 3 that have the same d_model do not depend on V.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class LayerCounts:
     products: int = 0  # multiplications with weights, per position of the layer's input
     memory_products: int = 0  # multiplications with weights, per position of the encoder's output
     pair_products: int = 0  # multiplications per pair of positions of the layer's input
-    memory_pair_products: int = 0  # multiplications per pair of an input and a memory position
+    memory_pair_products: int = 0  # multiplications per pair of an input and an encoder position
     activations: int = 0  # about how many numbers per position are stored for the backward pass
 
     def __add__(self, other: "LayerCounts") -> "LayerCounts":
@@ -66,9 +66,8 @@ def count_self_attention(a: Architecture) -> LayerCounts:
     biases = a.heads * (2 * a.d_k + a.d_v) + a.d_model if a.attention_biases else 0
     matrices = a.heads * a.d_k**2 if a.compatibility == "bilinear" else 0
     vectors = a.heads * a.d_k if a.compatibility == "additive" else 0
-    copies = (
-        6 if matrices or vectors else 2
-    )  # plain attention computes these, and stores padded Q, K and V, too
+    # Bilinear and additive compatibility use plain attention, which also stores padded Q, K and V.
+    copies = 6 if matrices or vectors else 2
     return LayerCounts(
         parameters=weights + biases + matrices + vectors,
         products=weights + matrices,
@@ -187,7 +186,7 @@ def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) 
 
 # A multiplication and its addition are two operations. Only matrix products are counted: those of
 # the projections, the feed-forward networks and the output projection, and attention's products for
-# every pair of positions, masked or not. A backward pass takes twice as many as a forward pass.
+# every pair of positions, masked or not. A backward pass counts as two forward passes.
 
 
 @final

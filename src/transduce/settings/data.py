@@ -33,8 +33,8 @@ class Data:
     task: str = our_choice("translation", "how text is encoded, outputs decoded and scored")
     linearisation: str = our_choice(
         "xx",
-        "parsing: trees as symbols (NP XX )NP with xx, (NP XX1 )NP with numbered words, "
-        "(NP NN )NP with tags, NP NN /NP with t2t",
+        "parsing: trees as symbols; xx: (NP XX )NP; numbered: (NP XX1 )NP; tags: (NP NN )NP; "
+        "t2t: NP NN /NP",
     )
     label_scheme: str = our_choice(
         "raw", "tagging: labels stand for themselves (raw) or for spans (bio, iob1)"
@@ -50,7 +50,7 @@ class Data:
         "byte-pair",
         "5.1",
         "byte-pair encoding; word-pieces for English to French; word: words of tokenised text; "
-        "sentencepiece: of an imported model",
+        "sentencepiece: that of an imported model",
     )
     vocabulary_size: int = from_paper(37_000, "5.1", "about 37,000 symbols")
     shared_vocabulary: bool = from_paper(True, "5.1", "source and target share one vocabulary")

@@ -67,7 +67,7 @@ def require_probability(owner: object, *names: str) -> None:
 
 
 def format_number(value: int | float) -> str:
-    """Return a number for an error message: with commas, or only its digit count if over 15."""
+    """Return a number for an error message: with commas, or if over 15 digits, only their count."""
     if isinstance(value, float):
         return f"{value:g}"
     digits = int(value.bit_length() * math.log10(2))  # str() refuses numbers of 4,300 digits

@@ -18,7 +18,7 @@ from transduce.settings.training import Training
 
 Value = str | int | float | bool
 TITLE = re.compile(r"(\S+, )?\d+\+\d+ layers, [\d,]+ updates?")  # what `build_title` returns
-NAME = 60  # most characters of a recipe's name, with its changed settings, in a heading
+NAME = 60  # `shorten_name` shortens a longer name, which may list a recipe's changed settings
 GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
 )
@@ -104,17 +104,17 @@ class Recipe:
 
     @staticmethod
     def from_mapping(values: Mapping[str, Any], start: "Recipe | None" = None) -> "Recipe":
-        """Build a recipe from tables of settings and, for the others, `start`; refuse bad ones."""
+        """Return the recipe `start` with new `values`; raise InputError if one is invalid."""
         recipe = start or Recipe(name="unnamed")
-        words = {"name", "about", "because"}
+        texts = {"name", "about", "because"}
         for key, value in values.items():
-            if key in words:
+            if key in texts:
                 require(isinstance(value, str), f"{key} must be text, not {short_repr(value)}")
             elif key not in GROUPS:
-                raise InputError(f"unknown setting {key!r}", suggest_names(key, [*GROUPS, *words]))
+                raise InputError(f"unknown setting {key!r}", suggest_names(key, [*GROUPS, *texts]))
             elif not isinstance(value, Mapping):
                 raise InputError(f"{key} is a table of settings, not {short_repr(value)}")
-        recipe = dataclasses.replace(recipe, **{k: v for k, v in values.items() if k in words})
+        recipe = dataclasses.replace(recipe, **{k: v for k, v in values.items() if k in texts})
         changes = {f"{n}.{k}": v for n in GROUPS if n in values for k, v in values[n].items()}
         for path, value in changes.items():
             wanted = find_setting(path)[1].type  # only --set may give a number as text
@@ -211,7 +211,7 @@ def build_title(recipe: Recipe, updates: int | None = None) -> str:
 
 
 def correct_title(recipe: Recipe, updates: int) -> Recipe:
-    """Return a recipe whose default title states the updates made; a chosen name stays."""
+    """Return a recipe whose default title states the updates made; any other name stays."""
     is_title = TITLE.fullmatch(recipe.name) is not None
     return dataclasses.replace(recipe, name=build_title(recipe, updates)) if is_title else recipe
 

@@ -15,7 +15,7 @@ from transduce.settings.fields import (
     require_types,
 )
 
-WIDEST_BEAM = 10_000  # the paper's widest has 21
+WIDEST_BEAM = 10_000  # the paper's widest beam is 21
 PENALTIES = {  # each penalty's score of a hypothesis of n symbols, END included
     "gnmt": "log P / ((5 + n) / 6)^alpha",
     "average": "log P / n",
@@ -40,11 +40,12 @@ class Search:
     )
     extra_length: int = from_paper(50, "6.1", "an output has at most input length + 50 symbols")
     stop: str = our_choice(
-        "exact", "exact: a sentence ends when no better output exists; early: or when W outputs do"
+        "exact",
+        "exact: a sentence ends when no better output exists; early: also when W outputs end",
     )
     batch_size: int = our_choice(
         64,
-        "number of sentences searched at once (64 means more for small models, 1,024 on a GPU); "
+        "number of sentences searched at once (for 64, more with a small model, 1,024 on a GPU); "
         "in float32 no output depends on it",
     )
 
@@ -83,9 +84,9 @@ class Sampling:
 
     def __post_init__(self) -> None:
         require_types(self)
-        low = "near 0 every draw is the likeliest symbol: search with a beam of 1 for that"
+        hint = "near 0 every draw is the likeliest symbol: search with a beam of 1 for that"
         fact = f"sampling.temperature must be a number above 0, not {self.temperature}"
-        require(0 < self.temperature < math.inf, fact, low)
+        require(0 < self.temperature < math.inf, fact, hint)
         fact = f"sampling.top_k must be a count, or 0 for all symbols, not {self.top_k}"
         require(self.top_k >= 0, fact)
         fact = f"sampling.top_p must be above 0 and at most 1, not {self.top_p}"

@@ -42,7 +42,7 @@ class Training:
     )
     average_last: int = from_paper(5, "6.1", "number of last snapshots that are averaged")
     checkpoint_minutes: float = our_choice(
-        10.0, "minutes between checkpoints, which a crash may lose; no result depends on it"
+        10.0, "minutes between checkpoints, the most that a crash can lose; no result depends on it"
     )
     validate_every: int = our_choice(1_000, "steps between validations on the development set")
     validate_lines: int = our_choice(500, "lines translated at each validation for the score")
@@ -64,7 +64,7 @@ class Training:
     pad_to_tokens: int = our_choice(
         0,
         "pad each side of a micro-batch to a multiple of this many tokens; "
-        "0: in bfloat16 to a multiple of 64, or on a GPU to one of a few sizes; else no padding",
+        "0: in bfloat16 to a multiple of 64, or on a GPU to one of a few sizes; in float32 none",
     )
     threads: int = our_choice(
         0, "number of CPU threads, which changes the last bits of results; 0: all cores"

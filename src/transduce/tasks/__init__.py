@@ -1,4 +1,4 @@
-"""All tasks by name: translation, the toy tasks copy, reverse and sort, parsing, tagging, signal
+"""All tasks by name: translation, parsing, tagging, signal, and the toys copy, reverse and sort.
 
 The module of a task is imported when the task is first asked for.
 """

@@ -2,7 +2,7 @@
 
 A source line is a sentence, its words separated by spaces. A target line is a tree in one line of
 brackets, as EVALB reads it. The model writes the tree as symbols of a fixed vocabulary, without
-words: the n-th occurrence of the word symbol stands for the n-th word.
+words: the n-th word symbol stands for the n-th word.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +43,7 @@ class Parsing(SentenceTask):
     """The task of parsing sentences into constituency trees, scored by labelled bracket F1.
 
     The output vocabulary has the symbols of linearised trees. A sentence that is too long is not
-    split, since a tree needs all of it. F1 is computed with the references' tags.
+    split, since a tree needs all of it. F1 is computed after outputs get the references' tags.
     """
 
     lexicon: TagLexicon  # gives words their part-of-speech tags if the linearisation has none
@@ -101,7 +101,7 @@ class Parsing(SentenceTask):
         from transduce.search.tree_constraint import TreeSymbolKind, TreeSymbols  # imports torch
 
         symbols = classify_symbols(self.target.symbols[BEGIN + 1 :], self.form)
-        labels = {label: number for number, label in enumerate({one.label: 0 for one in symbols})}
+        labels = {label: index for index, label in enumerate({one.label: 0 for one in symbols})}
         # the number in a numbered word symbol, such as 3 in XX3
         numbered = NUMBERED_SYMBOLS if self.form == "numbered" else ()
         numbers = {label: number for number, label in enumerate(numbered, start=1)}
@@ -115,9 +115,9 @@ class Parsing(SentenceTask):
         """Return the constraint that the output is a tree over exactly the words of a sentence."""
         from transduce.search.tree_constraint import TreeConstraint  # imports torch
 
-        words = len(split_words(line))
-        limit = words + search.extra_length + 1
-        return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
+        word_count = len(split_words(line))
+        limit = word_count + search.extra_length + 1
+        return TreeConstraint(word_count, limit, self.tree_symbols, search.max_openings)
 
 
 def build_parsing(data: Data, vocabularies: Vocabularies) -> Parsing:
@@ -138,7 +138,8 @@ def to_tree(line: str) -> Tree:
 def list_tree_files(path: Path, split: str) -> list[Path]:
     """Return the tree files of `split`: `path` itself if it is a file, else those in the folder.
 
-    A folder of the Penn Treebank gives the split's numbered sections, any other all its tree files.
+    A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
+    its tree files.
     """
     if not path.is_dir():
         return [path]

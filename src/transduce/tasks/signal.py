@@ -1,7 +1,7 @@
-"""The task of signals: pictures or sounds to text, text to pictures, pictures to pictures
+"""The task that converts pictures or sounds to text, and text or pictures to pictures
 
-A text is a file of two columns, in which a path, relative to the file, stands for a picture or a
-sound. A signal is a list of samples. A sample is one of the 256 bytes that every vocabulary has.
+A corpus file has two columns. A path in a column, relative to the file, stands for a picture or a
+sound. A signal is a list of samples. A sample is one of the 256 bytes of a byte-pair vocabulary.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ FIRST = BEGIN + 1  # the id of the byte 0
 class SignalTask(Task):
     """The task of pictures and sounds on one side or both, scored by exact match."""
 
-    rows: tuple[int, int]  # row sizes of source and target signals; 0: that side is text
+    rows: tuple[int, int]  # row sizes (samples a row or a second) of source and target; 0 for text
 
     metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
 
@@ -130,15 +130,15 @@ def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_signal_sources(path: Path, row: int) -> Iterator[str]:
-    """Yield a list's lines, each path replaced by its signal; refuse rows not of size `row`."""
+    """Yield the lines of a file, each path replaced by its signal; refuse row sizes but `row`."""
     for number, line in enumerate(read_short_lines(path), start=1):
         yield read_side(line, path, number, row)
 
 
 def read_side(side: str, path: Path, number: int, row: int | None = None) -> str:
-    """Return a side of a line, or the signal of the file it names; refuse row sizes but `row`.
+    """Return a side of a line, or the signal of the file it names, with row size `row` if given.
 
-    An error names the list and the line.
+    An InputError names `path` and line `number`.
     """
     try:
         found = read_signal_line(side.strip(), path.parent)
@@ -150,7 +150,7 @@ def read_side(side: str, path: Path, number: int, row: int | None = None) -> str
 
 
 def infer_sizes(pairs: Iterable[tuple[str, str]]) -> Mapping[str, int]:
-    """Return the settings that fit the rows and the longest signals of a text.
+    """Return the settings that fit the rows and the longest signals of these pairs.
 
     An update has room for four of the longest signals.
     """

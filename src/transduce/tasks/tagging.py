@@ -55,8 +55,8 @@ class Tagging(SentenceTask):
     def metrics(self) -> Sequence[str]:
         """The names of the metrics: span F1 and accuracy, or accuracy alone.
 
-        In the scheme "raw" accuracy stands alone if there is no label O: then every token has a
-        label of its own, such as a part of speech, and runs of one label mean nothing.
+        In the scheme "raw" accuracy stands alone if there is no label O: then a label, such as a
+        part of speech, is about one token, and runs of one label mean nothing.
         """
         has_runs = self.scheme == "raw" and OUTSIDE in self.target.symbols
         return METRICS["raw runs" if has_runs else self.scheme]
@@ -135,23 +135,23 @@ class LabelForms:
     """The forms of the labels in a text, which show their label scheme."""
 
     plain: str = ""  # the first label that is neither O nor has a prefix such as B- or I-
-    first_b: int = 0  # spans that begin with B-X
-    first_i: int = 0  # spans that begin with I-X, not after a label of type X
+    first_b: int = 0  # number of spans that begin with B-X or S-X
+    first_i: int = 0  # number of spans that begin with I-X or E-X
 
     def add(self, labels: Sequence[str]) -> None:
         """Count how the spans of a sentence begin, and store the first label without a prefix."""
         before = ""  # the type of the span that the token before belongs to
         for label in labels:
-            prefix, _, kind = label.partition("-")
+            prefix, _, span_type = label.partition("-")
             if label == OUTSIDE:
                 before = ""
             elif prefix not in SPAN_PREFIXES:
                 self.plain = self.plain or label
             else:
-                kind = kind or NO_TYPE
+                span_type = span_type or NO_TYPE
                 self.first_b += prefix in "BS"
-                self.first_i += prefix in "IE" and kind != before
-                before = kind
+                self.first_i += prefix in "IE" and span_type != before
+                before = span_type
 
     @property
     def scheme(self) -> str:

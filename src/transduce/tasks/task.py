@@ -136,22 +136,22 @@ class SentenceTask(Task):
 @final
 @dataclass(frozen=True, kw_only=True)
 class TaskKind:
-    """The functions that read the files and build the task of one value of `data.task`.
+    """The functions that read files and build the task, for one value of `data.task`.
 
-    - `read_file` reads a file with both sides; where that is `read_pairs_tsv`, `TaskFiles` also
+    - `read_file` reads a file with both sides. If `read_file` is `read_pairs_tsv`, `TaskFiles` also
       takes CSV, TMX and XLIFF.
     - `read_test_file` reads a test set that is one file with both sides, and refuses malformed
       lines; None if a test set is two text files. `test_file` says what such a file holds.
-    - `find_mismatch` returns why a target cannot belong to a source, such as other words, or "".
-    - `check_targets` yields the target lines of a training text, and refuses lines that its
+    - `find_mismatch` returns why a target cannot belong to a source (such as other words), or "".
+    - `check_targets` yields the target lines of a training text, and refuses lines that the
       settings do not allow.
-    - `infer_settings` returns the settings that cleaned pairs show, such as a label scheme.
-    - `format_output` returns the text for a source line and its output in a file of outputs.
+    - `infer_settings` returns the settings that fit cleaned pairs, such as a label scheme.
+    - `format_output` returns what a file of outputs holds for a source line and its output.
     - `target_symbols` returns the symbols of a target line. All symbols of the training data are
       the target vocabulary. `target_symbols` is None if the vocabulary is learned from text.
     - `list_tagged_words` returns the (word, tag) pairs of a target line, to learn a lexicon of
       tags; None for a task without a lexicon.
-    - `is_tokenised` says whether spaces separate all words of a source line and its punctuation.
+    - `is_tokenised` says whether spaces separate all words and punctuation of a source line.
     """
 
     build: Callable[[Data, Vocabularies], Task]
@@ -160,7 +160,7 @@ class TaskKind:
     test_file: str = ""
     # the command-line options that name a text of this task
     options: str = "--source FILE --target FILE, or --pairs FILE"
-    sides: tuple[str, str] = ("symbols", "symbols")  # words for inputs and outputs; "": a language
+    sides: tuple[str, str] = ("symbols", "symbols")  # words for the two sides; "" for a language
     unit: str = "pair"  # the word for one item of a text of this task
     unusable: str = EMPTY  # the words for items that the cleaning leaves out as empty
     list_files: Callable[[Path, str], Sequence[Path]] = lambda path, _split: [path]
@@ -169,7 +169,7 @@ class TaskKind:
     check_targets: Callable[[Data, Iterable[str]], Iterator[str]] = lambda _, lines: iter(lines)
     infer_settings: Callable[[Iterable[tuple[str, str]]], Mapping[str, Value]] = lambda _pairs: {}
     format_output: Callable[[str, str], str] = lambda _source, output: f"{output}\n"
-    source_text: Callable[[str], str] = str  # returns the text of a source line to encode
+    source_text: Callable[[str], str] = str  # returns the text to encode for a source line
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     list_tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
     is_tokenised: bool = False

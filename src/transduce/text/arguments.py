@@ -45,7 +45,7 @@ def require_count(name: str, value: object) -> None:
 
 
 def read_path(name: str, value: object) -> Path:
-    """Return the argument `name` as a path, which may not exist; raise InputError if unusable."""
+    """Return `value` as a path, which need not exist; InputError about `name` if unusable."""
     if not isinstance(value, str | PathLike):
         raise InputError(f"{name} must be a path, not {describe_value(value)}")
     if not os.fspath(value):
@@ -68,7 +68,7 @@ def read_folder(folder: object) -> Path:
     The path is absolute because a callback may change the process's working folder.
     """
     path = read_path("folder", folder)
-    with suppress(FileNotFoundError):  # the working folder is gone: the call says so itself
+    with suppress(FileNotFoundError):  # the working folder is gone; using the path will fail
         return path.absolute()
     return path
 

@@ -20,7 +20,7 @@ Option = TypeVar("Option")
 Pair = tuple[str, str]  # a source line and its translation
 Change = Callable[[Pair, tuple[str, str], random.Random], Pair]  # pair, its languages, draw → pair
 
-DOTTED = ("tr", "az")  # languages that write i and ı, and İ and I
+DOTTED = ("tr", "az")  # languages that have both i and ı, and both İ and I
 END_MARKS = ".!?…。！？।۔؟"
 OPENING_MARKS = re.compile("[¿¡]")
 FIRST_LETTER = re.compile(r"(?:^|(?<=\s))([^\w\s]*)([^\W\d_])")
@@ -42,7 +42,7 @@ def to_capitals(text: str, language: str) -> str:
 
 
 def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair whose words begin with capitals; the same pair if its source stays equal."""
+    """Return a pair whose words begin with capitals; the same pair if its source stays as it is."""
 
     def raise_first(text: str, language: str) -> str:
         return FIRST_LETTER.sub(

@@ -14,9 +14,9 @@ from transduce.settings import Data
 # `normalise` removes control characters that are not whitespace (such as NUL), and
 # characters that are not visible: soft hyphen, zero-width space, zero-width no-break space (the
 # byte-order mark), word joiner, and the marks, embeddings, overrides and isolates of text
-# direction, which change only the layout and are inconsistent in corpora. It keeps the zero-width
-# joiner and non-joiner (U+200C, U+200D), which change Persian and Indic words and join emoji;
-# variation selectors; and private-use characters.
+# direction, which change only the layout and are inconsistent in corpora. It keeps variation
+# selectors, private-use characters, and the zero-width joiner and non-joiner (U+200C, U+200D),
+# which change Persian and Indic words and join emoji.
 INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
     "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
@@ -102,7 +102,7 @@ class Cleaner:
     def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Yield the normalised pairs that no filter drops, and count all pairs in `self.report`.
 
-        Counts add up over the calls for the texts of a mixture; each call numbers lines from 1.
+        A call cleans one text and numbers its lines from 1. The counts add up over all calls.
         """
         report = self.report
         for line, pair in enumerate(pairs, start=1):
@@ -122,7 +122,7 @@ class Cleaner:
 
 
 EMPTY = "empty side"
-RULES = {  # for each reason to drop pairs, a setting that drops fewer for that reason
+RULES = {  # from a reason to drop pairs to a setting with which it drops fewer pairs
     "too many characters": "data.max_characters=50000",
     "unequal lengths": "data.max_length_ratio=30",
     "identical sides": "data.drop_identical=false",

@@ -33,7 +33,7 @@ ZSTD_CHUNK = 1 << 9
 # Files count as misaligned when `MisalignmentDetector.surprise` exceeds this, as happens after
 # about 20 misaligned pairs, and seldom in aligned files.
 THRESHOLD = 8.0
-ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # an address read as a path, which loses one slash
+ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # a URL that became a path and so lost a slash
 FEWEST_LINES = 20  # the kind of a shorter text is not guessed
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
@@ -334,7 +334,7 @@ def guess_encoding(line: bytes, number: int) -> str:
         return wide
     if b"\0" not in line:
         return "LATIN1"
-    # BE puts a NUL before each ASCII character, so that line 1 begins with one; LE puts it after
+    # BE puts a NUL before each ASCII character, so that line 1 begins with NUL; LE puts it after
     order = "BE" if number == 1 and line.startswith(b"\0") else "LE"
     return ("UTF-32" if b"\0\0\0" in line else "UTF-16") + order
 
@@ -431,7 +431,7 @@ def require_plain(head: bytes, file: str) -> None:
 
 
 def describe_records(lines: Sequence[str]) -> str:
-    """Return a phrase if 20 lines or more are no plain text, but pairs or JSON; else ""."""
+    """Return a phrase if all `lines`, 20 or more, are pairs or JSON; "" for any other text."""
     if len(lines) >= FEWEST_LINES:
         if all("\t" in line.strip() for line in lines):
             return "each line has a tab, as in a file of pairs"

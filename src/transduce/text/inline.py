@@ -2,7 +2,7 @@
 
 Every target word belongs to the source word that it is linked to most surely. A pair of tags
 encloses the longest run of target words that belong to words inside of the pair, so that pairs
-never cross. Other markup goes beside the translation of a word next to it. Nothing is lost.
+never cross. Other markup goes beside the translation of a word next to it. No markup is lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -114,10 +114,10 @@ def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
         in_word = not before.isspace()
         if piece.kind != "text":
             first = words - 1 if in_word and not after.isspace() else words
-            hugged = {"open": before, "close": after}.get(piece.kind, " ")
+            outside = {"open": before, "close": after}.get(piece.kind, " ")
             free = piece.kind == "empty" and not in_word and after.isspace()
             anchors.append(
-                Anchor(piece, words - 1, first, not in_word, free, hugged in PUNCTUATION)
+                Anchor(piece, words - 1, first, not in_word, free, outside in PUNCTUATION)
             )
         elif text := INVISIBLE.sub("", piece.raw):
             words += len(text.split()) - (in_word and not text[0].isspace())
@@ -161,7 +161,7 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
     for inside in insides.values():
         claim_word(inside, owners)
     slots = [find_slot(anchor, owners) for anchor in anchors]
-    outer = [(len(anchors), (0, len(owners)))]  # open pairs: index of the end tag, target words
+    outer = [(len(anchors), (0, len(owners)))]  # of each open pair: its end tag, its target words
     for pair in pairs:
         while pair[0] > outer[-1][0]:
             outer.pop()
@@ -194,8 +194,8 @@ def find_longest_run(
 ) -> tuple[int, int] | None:
     """Return (start, end) of the longest run of target words with owners in `inside`, or None.
 
-    `owners` has the index of each target word's source word; target words without one may stand in
-    the run. The result is None if no target word within `limits` has an owner in `inside`.
+    `owners` has the index of each target word's source word. Target words without an owner may
+    stand in the run. The result is None if no target word within `limits` has an owner in `inside`.
     """
     best, start, end = None, None, 0
     for target in range(*limits):
@@ -211,9 +211,9 @@ def find_longest_run(
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
     """Return one piece of markup's slot by the source words beside it, ignoring other markup."""
-    ours = [target for target, owner in enumerate(owners) if owner == anchor.last]
-    if ours and not anchor.follows_space:
-        return "after", ours[-1]
-    later = [(owner, target) for target, owner in enumerate(owners) if owner is not None]
-    following = [one for one in later if one[0] >= anchor.first]
+    of_last = [target for target, owner in enumerate(owners) if owner == anchor.last]
+    if of_last and not anchor.follows_space:
+        return "after", of_last[-1]
+    owned = [(owner, target) for target, owner in enumerate(owners) if owner is not None]
+    following = [one for one in owned if one[0] >= anchor.first]
     return ("before", min(following)[1]) if following else ("after", len(owners) - 1)

@@ -52,7 +52,7 @@ def can_detect_languages() -> bool:
     """Return whether py3langid, which `rank_languages` needs, is installed and loads."""
     try:
         import_module("py3langid")
-    except Exception:  # noqa: BLE001 - with another numpy than its own it may raise anything
+    except Exception:  # noqa: BLE001 - with an unfit numpy the import may raise anything
         return False
     return True
 
@@ -64,7 +64,8 @@ def rank_languages(text: str) -> list[tuple[str, float]]:
     """
     if not any(map(str.isalpha, text)):
         return [(NO_LANGUAGE, 0.0)]
-    return [(OTHER_CODES.get(code, code), found) for code, found in load_identifier().rank(text)]
+    ranked = load_identifier().rank(text)
+    return [(OTHER_CODES.get(code, code), probability) for code, probability in ranked]
 
 
 def find_other_language(text: str, expected: str) -> str:
@@ -76,12 +77,13 @@ def find_other_language(text: str, expected: str) -> str:
     if not can_detect_languages():
         return ""
     try:
-        (code, found), *others = rank_languages(text[:SAMPLE_CHARACTERS])
+        (code, probability), *others = rank_languages(text[:SAMPLE_CHARACTERS])
     except OSError:
         return ""
     primary = read_primary_code(expected)
     of_expected = dict(others).get(OTHER_CODES.get(primary, primary), 1.0)
-    return code if found >= SURE and of_expected <= DOUBTFUL and code != NO_LANGUAGE else ""
+    is_other = probability >= SURE and of_expected <= DOUBTFUL and code != NO_LANGUAGE
+    return code if is_other else ""
 
 
 def find_wrong_side(languages: tuple[str, str], sides: Mapping[str, Sequence[str]]) -> str:
@@ -116,8 +118,8 @@ def describe_wrong_language(
 
 def detect_language(text: str) -> tuple[str, float]:
     """Return the code and the probability of the language that a text is most likely in."""
-    code, found = load_identifier().classify(text)
-    return OTHER_CODES.get(code, code), found
+    code, probability = load_identifier().classify(text)
+    return OTHER_CODES.get(code, code), probability
 
 
 @cache

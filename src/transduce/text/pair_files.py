@@ -64,12 +64,13 @@ def read_pair_file(
 ) -> Iterator[Pair]:
     """Yield a file's pairs, read as CSV, TMX or XLIFF by its name, else as tab-separated columns.
 
-    A first line that names the two sides, such as source and target, is no pair. That of a CSV
-    file is left out, as usual there; else cleaning counts it.
+    A first line that names the two sides, such as source and target, is no pair. In CSV it is
+    left out; in tab-separated columns it is yielded as ("", reason), which the cleaning counts.
 
     `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
-    names; in TMX and XLIFF the codes of two languages. By default a line has two columns, and a
-    memory two languages. `other_ways` is as for `read_pairs_tsv`.
+    names; in TMX and XLIFF the codes of two languages. By default a line has two columns (in CSV
+    also more, two of them called source and target), and a translation memory has two languages.
+    `other_ways` is as for `read_pairs_tsv`.
     """
     readers = {".csv": read_csv, ".tmx": read_tmx, **dict.fromkeys(XLIFF, read_xliff)}
     read = readers.get(find_suffix(path))
@@ -184,8 +185,8 @@ def find_columns(
         indices.append(names.index(column.lower()))
     is_named = isinstance(columns[0], str)
     cells = [names[index] for index in indices if index < len(names)]
-    known = {*HEADINGS, *HEADINGS.values()}  # not any two letters: a dictionary has short words
-    are_headings = all(one.partition("-")[0] in known for one in cells)
+    known = {*HEADINGS, *HEADINGS.values()}  # other two-letter words may be a pair of words
+    are_headings = len(cells) == 2 and all(one.partition("-")[0] in known for one in cells)
     are_equal = len({HEADINGS.get(one, one) for one in cells}) == 1  # such as German, Deutsch
     return (indices[0], indices[1]), is_named or (are_headings and not are_equal)
 
@@ -230,7 +231,7 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
         languages = find_declared(above)
         known |= dict.fromkeys(filter(None, languages))
         if sides is None and all(languages) and languages[0] != languages[1]:
-            sides = languages  # a unit of another <file> may have others, or have them exchanged
+            sides = languages  # another <file> may have other languages, or exchange these two
         target = next(find_all(unit, "target"), None)
         both = (join_text(next(find_all(unit, "source"), None)), join_text(target))
         texts = dict(zip(languages, both, strict=True))
@@ -285,7 +286,7 @@ def normalise_code(code: str) -> str:
 
 
 def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[str, str]:
-    """Return a TMX header's (source language, one other language); InputError if unclear."""
+    """Return a TMX unit's (source, target) languages by its header; InputError if unclear."""
     main = [code.partition("-")[0] for code in codes]
     source = declared.partition("-")[0]
     others = {*main} - {source}
@@ -328,7 +329,7 @@ def parse_file(
     with explain_read_errors(name, str), open_unpacked(path) as file:
         try:
             yield from parse_units(iter(lambda: file.read(PART), b""), units, name)
-        except (Xml.ParseError, ValueError, LookupError) as error:  # the last two: its encoding
+        except (Xml.ParseError, ValueError, LookupError) as error:  # the last two: a bad encoding
             fact = f"is no XML that can be read ({error})"
             hint = "is the file complete? export it anew, in UTF-8"
             raise InputError(fact, hint, file=name) from None
@@ -373,7 +374,7 @@ def start_prolog_check(name: str) -> Callable[[bytes], None]:
 
     def check(part: bytes) -> None:
         if not elements:  # entities are declared before the first element
-            with suppress(expat.ExpatError, ValueError, LookupError):  # the other parser raises it
+            with suppress(expat.ExpatError, ValueError, LookupError):  # `parse_units` raises it
                 parser.Parse(part, False)  # noqa: FBT003 - expat's "this is the last part"
 
     parser.EntityDeclHandler = refuse

@@ -37,7 +37,7 @@ class SplitText:
         """Return the text with each sentence replaced by its translation.
 
         Where nothing stood between two sentences, as in Chinese, a space follows a translation that
-        ends in ASCII.
+        ends in ASCII, unless the translation equals the sentence.
         """
         old = zip(self.between[1:-1], self.sentences, translations, strict=False)
         inner = [gap or " " * (new != one and new[-1:].isascii()) for gap, one, new in old]
@@ -103,7 +103,7 @@ def find_sentences_in(
     *,
     by_punctuation: bool,
 ) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of sentences in a span; only line ends end one if not `by_punctuation`."""
+    """Yield (start, end) of sentences in a span; unless `by_punctuation`, only line ends cut it."""
     start, end, before, has_letter = span[0], span[0], "", False
     for match in word.finditer(text, *span):
         here = INVISIBLE.sub("", unescape(match.group())).strip()

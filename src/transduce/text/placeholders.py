@@ -60,11 +60,11 @@ def trim_url(item: str) -> str:
     if not item[0].isalpha():
         return item
     end = len(item)
-    extra = {close: item.count(close) - item.count(opening) for close, opening in BRACKETS.items()}
-    while end and item[end - 1] in TRAILING and extra.get(item[end - 1], 1) > 0:
+    surplus = {close: item.count(close) - item.count(start) for close, start in BRACKETS.items()}
+    while end and item[end - 1] in TRAILING and surplus.get(item[end - 1], 1) > 0:
         end -= 1
-        if item[end] in extra:
-            extra[item[end]] -= 1
+        if item[end] in surplus:
+            surplus[item[end]] -= 1
     return item[:end]
 
 
@@ -142,10 +142,10 @@ def find_lost(source: str, translation: str) -> list[str]:
 
 def compare_placeholders(source: str, translation: str) -> str:
     """Return a phrase on lost or added placeholders and tags, and lost numbers; "" if none."""
-    tags, others = (Counter(MARKUP.findall(text)) for text in (source, translation))
-    lacks = [*find_lost(source, translation), *(tags - others).elements()]
+    old_tags, new_tags = (Counter(MARKUP.findall(text)) for text in (source, translation))
+    lacks = [*find_lost(source, translation), *(old_tags - new_tags).elements()]
     adds = [*(count_items(translation) - count_items(source)).elements()]
-    adds += (others - tags).elements()
+    adds += (new_tags - old_tags).elements()
     facts = [
         f"{fact} {' '.join(some)}" for fact, some in (("lacks", lacks), ("adds", adds)) if some
     ]

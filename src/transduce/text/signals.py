@@ -22,12 +22,12 @@ from transduce.errors import InputError
 from transduce.settings.fields import require
 from transduce.text.files import explain_read_errors
 
-# h rows of a picture, w pixels each · n samples
+# h rows of a picture, w pixels each
 
 SUFFIXES = (".png", ".pgm", ".wav")
 LINE = re.compile("(picture|sound)-([1-9][0-9]{0,6}):([\u2800-\u28ff]+)")
 BRAILLE = 0x2800  # the first of 256 patterns
-MOST_SAMPLES = 65_535  # with END as many pieces as data.max_length allows
+MOST_SAMPLES = 65_535  # with END this gives 65,536 pieces, the largest data.max_length
 MOST_BYTES = 1 << 24  # size of the largest file
 PNG = b"\x89PNG\r\n\x1a\n"
 COLOURS = {2: "in colour", 3: "with a palette", 4: "with transparency", 6: "with transparency"}
@@ -84,7 +84,7 @@ class Signal:
 
 
 def read_signal_line(line: str, folder: Path) -> str:
-    """Return as a line the signal in the file that `line` names; other lines unchanged."""
+    """Return the signal in the file that `line` names, as a line; return other lines unchanged."""
     is_file = line.lower().endswith(SUFFIXES)
     return Signal.read(folder / line).to_line() if is_file else line
 
@@ -132,7 +132,7 @@ def read_png(data: bytes) -> tuple[int, bytes]:
 
 
 def undo_filter(kind: int, line: "np.ndarray", above: "np.ndarray") -> "np.ndarray":
-    """Return the pixels of a PNG's line, given its filter (0 to 4), bytes and the line above."""
+    """Return the pixels of a PNG's line from its filter (0 to 4), its bytes and the line above."""
     if kind == 0:
         return line
     if kind == 1:  # the pixel to the left was subtracted
@@ -202,7 +202,7 @@ def require_pixel_count(width: int, height: int) -> None:
 def read_wav(data: bytes) -> tuple[int, bytes]:
     """Return a one-channel WAV's (sample rate, samples in 8-bit μ-law); ValueError if malformed.
 
-    A sample x in [-1, 1] is sign(x) · ln(1 + 255 |x|) / ln 256, in steps of 1/128; silence is 128.
+    A sample x in [-1, 1] becomes 128 + 128 sign(x) · ln(1 + 255 |x|) / ln 256, rounded, up to 255.
     """
     import wave  # here, since only sounds need it
 

@@ -24,7 +24,7 @@ BLANKS = frozenset(" \r\v\f")
 OUTSIDE = "O"  # the label of a token in no span
 SPAN_PREFIXES = ("B", "I", "E", "S")  # E: the last token of a span; S: its only one
 NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
-NO_SPANS = (  # the hint for labels without such a prefix, such as NOUN
+NO_SPANS = (  # the hint for labels without a span prefix, such as NOUN
     "labels without B and I: `score --spans --scheme raw`, `train --set data.label_scheme=raw`"
 )
 HINT = "each line is a token, one tab and its label; blank lines separate the sentences"
@@ -96,31 +96,31 @@ def read_rows(path: Path | str) -> Iterator[Row]:
 
 def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
     """Group rows into tagged sentences, which are separated by blank lines."""
-    before, tokens = "", list[Row]()
+    before, sentence = "", list[Row]()
     for is_blank, block in groupby(rows, key=lambda row: not row.token):
         if not is_blank:
-            tokens = list(block)
+            sentence = list(block)
             continue
         blanks = "".join(row.newline for row in block)
-        if tokens:
-            yield build_sentence(tokens, before, blanks)
-            before, tokens = "", []
+        if sentence:
+            yield build_sentence(sentence, before, blanks)
+            before, sentence = "", []
         else:
             before = blanks
-    if tokens:
-        yield build_sentence(tokens, before)
+    if sentence:
+        yield build_sentence(sentence, before)
 
 
 def split_at_full_stops(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
     """Group rows without blank lines into tagged sentences; each token `.` ends a sentence."""
-    tokens = list[Row]()
+    sentence = list[Row]()
     for row in rows:
-        tokens.append(row)
+        sentence.append(row)
         if row.token == SENTENCE_END:
-            yield build_sentence(tokens)
-            tokens = []
-    if tokens:
-        yield build_sentence(tokens)
+            yield build_sentence(sentence)
+            sentence = []
+    if sentence:
+        yield build_sentence(sentence)
 
 
 def build_sentence(rows: Sequence[Row], before: str = "", after: str = "") -> TaggedSentence:

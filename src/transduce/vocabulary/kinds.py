@@ -7,11 +7,11 @@ paper's [38]). A closed list is the fixed list of the symbols in the training da
 with labels, and cannot encode anything else. SentencePiece is in sentencepiece.py.
 
 A vocabulary of whole words is for tokenised text: one symbol for each word, known or not. A parser
-and a tagger write symbols per word; if a word were several pieces, the decoder would have to count
-words through them (docs/internals/deviations.md says what that costs a small model). Frequent words
-are symbols. Every other word is written as its class: its shape and its last letters, such as
-"<Aa*ing>", as treebank parsers do with unknown words. A model learns the classes from the words of
-the training text that are no symbols.
+and a tagger write symbols for each word. If words were cut into pieces, the decoder would have to
+count words while it reads pieces, which a small model does badly (docs/internals/deviations.md).
+Frequent words are symbols. Every other word is written as its class: its shape and its last
+letters, such as "<Aa*ing>", as treebank parsers do with unknown words. A model learns the classes
+from the words of the training text that are no symbols.
 """
 
 from collections import Counter
@@ -41,8 +41,8 @@ BYTE_LEVEL = {
     "use_regex": True,
 }
 # The library `tokenizers` cuts a word into word-pieces in cubic time; 10,000 letters take minutes.
-# Words of more bytes than this are therefore cut first; this is lossless, because pieces are joined
-# without continuation marks.
+# Words of more than MAX_WORD_BYTES bytes are therefore cut first; this is lossless, because pieces
+# are joined without continuation marks.
 MAX_WORD_BYTES = 100
 WORD_SPLIT = {
     "type": "Split",
@@ -80,7 +80,7 @@ def read_byte_pair(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
         known.add(joined)
         checked[left, right] = None
     if len(checked) < len(model["merges"]):
-        raise ValueError("a merge stands there twice")
+        raise ValueError("a merge is listed twice")
     return build_byte_pair(tuple(checked))
 
 
@@ -233,7 +233,7 @@ KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = MappingProxyT
 
 
 def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401
-    """Build the vocabulary of a parsed tokenizer.json by its model's type; refuse others."""
+    """Build the vocabulary of a parsed tokenizer.json; ValueError for an unknown model type."""
     model = found["model"]
     match model["type"]:
         case "BPE":

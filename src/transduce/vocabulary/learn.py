@@ -25,9 +25,9 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
     """Learn a vocabulary of `size` symbols from lines; equal lines give equal files.
 
     A vocabulary of the kind "word" has fewer symbols if the text has fewer words. The number of
-    lines is not limited. Pieces are learned from a random sample of at most 20 million characters
-    (all lines if they are fewer). This takes memory for the sample, and about a kilobyte for each
-    different word in it.
+    lines is not limited. Pieces are learned from a random sample of at most 20 million characters,
+    or from all lines if they have no more. This takes memory for the sample, and about a kilobyte
+    for each different word in it.
     """
     if kind == WORD:
         return Vocabulary(learn_word_level(lines, size))
@@ -57,7 +57,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
 
 
 def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
-    """Build the closed list of all symbols in lines, sorted; InputError for none or a bad one."""
+    """Build the sorted closed list of all symbols in lines; InputError if none, or one is bad."""
     found = sorted({symbol for line in lines for symbol in line})
     if not found:
         raise InputError("there are no labels to learn", "is the file empty?")

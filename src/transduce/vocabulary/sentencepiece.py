@@ -75,7 +75,7 @@ def require_valid_pieces(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> No
     """Raise ValueError for a piece, a score or a base64 `charsmap` that `tokenizers` cannot use."""
     names = {piece for piece, _ in pieces if isinstance(piece, str)}
     if len(names) < len(pieces) or names & {"", UNKNOWN, *SPECIALS}:
-        raise ValueError("a piece stands there twice, or is none")
+        raise ValueError("a piece is listed twice, is empty or special, or is no text")
     if any(len(piece) > MAX_PIECE for piece in names):
         raise ValueError(f"a piece of more than {MAX_PIECE:,} letters")
     if not all(type(score) is float and abs(score) <= MAX_SCORE for _, score in pieces):
@@ -84,7 +84,7 @@ def require_valid_pieces(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> No
         require_charsmap(charsmap)
 
 
-LIMIT = 1 << 21  # the most bytes; the normalisers of SentencePiece have up to 250,000
+LIMIT = 1 << 21  # the most bytes of a charsmap; those of SentencePiece have up to 250,000
 DEPTH = 1_000  # the most bytes of a text that a charsmap replaces
 BLOCK = 1 << 12  # nodes that are checked together
 HAS_LEAF, LABEL, VALUE = 1 << 8, 1 << 31 | 0xFF, (1 << 31) - 1  # bits of a trie's unit

@@ -1,9 +1,9 @@
 """Symbols and their ids: 0 is END, 1 is BEGIN, then the 256 bytes, then the learned pieces.
 
-There is no padding symbol and no unknown symbol. Files write each byte as one visible letter, in
-the usual way of byte-level vocabularies: a byte that is printable in Latin-1 is written as that
-character, and the other bytes, in order, as the letters from U+0100 on. A space is "Ġ", the byte
-0x0A is "Ċ".
+This holds for byte-pair and word-piece vocabularies. They have no padding symbol and no unknown
+symbol. Their files write each byte as one visible letter: a byte that is printable in Latin-1 as
+that character, and the other bytes, in order, as the letters from U+0100 on. A space is "Ġ", the
+byte 0x0A is "Ċ".
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -82,7 +82,7 @@ def group_words(
     """Group pieces into words; return each word's piece indices [first, end).
 
     A piece without bytes, such as END, is a word of its own. A piece begins a word if a word begins
-    at its first byte that is no space; a piece of nothing but a space begins the word after it.
+    at its first byte that is no space; a piece that is one space begins the word after the space.
     """
     starts = find_start_bytes(b"".join(pieces), find_starts)
     firsts, offset, before = list[int](), 0, b""

@@ -28,7 +28,7 @@ class TagLexicon:
 
     words: Mapping[str, str]  # from a known word to its most frequent tag
     endings: Mapping[str, str]  # from an ending to the most frequent tag of rare words with it
-    unknown: str  # the most frequent tag of all rare words, for unknown endings
+    unknown: str  # the most frequent tag of all rare words (or of all words), for unknown endings
 
     def tag(self, words: Sequence[str]) -> list[str]:
         """Return a tag for each word: the tag of the word, else of its ending, else `unknown`."""
@@ -72,8 +72,8 @@ def learn_tag_lexicon(sentences: Iterable[Iterable[tuple[str, str]]]) -> TagLexi
             endings[word[-SUFFIX_LENGTH:]].update(tags)
     words = {word: find_most_frequent(tags) for word, tags in sorted(counts.items())}
     by_ending = {ending: find_most_frequent(tags) for ending, tags in sorted(endings.items())}
-    frequent = rare or Counter(words.values())
-    return TagLexicon(words, by_ending, find_most_frequent(frequent) if frequent else "NN")
+    any_tags = rare or Counter(words.values())
+    return TagLexicon(words, by_ending, find_most_frequent(any_tags) if any_tags else "NN")
 
 
 def find_most_frequent(counts: Counter[str]) -> str:

@@ -24,8 +24,8 @@ class Vocabulary:
     """An encoding of strings as token ids, such as byte-pair encoding    (section 5.1)
 
     Byte-pair and word-piece encoding are lossless. A vocabulary of whole words writes a rare word
-    as its class, and an imported SentencePiece vocabulary normalises text. Otherwise `encode` does
-    not normalise; `transduce.text.clean.normalise` does (NFC, single spaces).
+    as its class. Only an imported SentencePiece vocabulary normalises text; for the others
+    `transduce.text.clean.normalise` can do this first (NFC, single spaces).
     """
 
     def __init__(self, kind: VocabularyKind) -> None:

@@ -164,7 +164,7 @@ def test_an_empty_text_is_refused(translator, text):
 
 
 def test_an_ensemble_is_refused(translator):
-    with pytest.raises(InputError, match="one model, and this is 2"):
+    with pytest.raises(InputError, match="one model, and these are 2"):
         record_attention(ensemble_of(translator, random_translator(2)), TEXT)
 
 

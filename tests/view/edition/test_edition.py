@@ -63,7 +63,7 @@ def test_a_definition_shows_its_tests_and_their_code(page):
 def test_a_test_that_is_not_there_is_refused_and_a_section_without_any():
     with pytest.raises(FolderError, match="test_none is in none of"):
         chapters.read_test(["tests/paper/test_table2.py"], "test_none")
-    with pytest.raises(FolderError, match="no test holds the section"):
+    with pytest.raises(FolderError, match="no test checks the section"):
         chapters.read_paper({})
 
 

@@ -59,7 +59,7 @@ def test_a_model_too_large_says_the_limit_and_offers_the_attention_page(translat
 
 
 def test_other_models_are_refused_with_the_reason(translator):
-    with pytest.raises(InputError, match="shows one model, and this is 2"):
+    with pytest.raises(InputError, match="shows one model, and these are 2"):
         ensemble_of(translator, translator).explain(TEXT)
     convolution = make_translator(replace(ODD, mixing="convolution"))
     with pytest.raises(InputError, match="no self-attention"):

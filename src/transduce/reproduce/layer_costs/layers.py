@@ -1,4 +1,4 @@
-"""The layers of Table 1: printed complexities, exact formulas for ours, and how each is built.
+"""The layers of Table 1: printed complexities, our exact formulas, and how each is built.
 
 A layer is built as in a model, for one sentence of n positions.
 """
@@ -19,8 +19,8 @@ from transduce.paper.model import SelfAttention, initialise
 from transduce.settings import Architecture
 from transduce.settings.counts import count_mixing
 
-# The type for counts and paths. Torch has no fused float64 LSTM, so that each product is seen, and
-# a small gradient over a long path does not round to 0.
+# The type in which operations and paths are measured: torch runs a float64 LSTM as single products,
+# which can be counted, and a small gradient over a long path does not round to 0.
 EXACT = torch.float64
 HEADS = 8  # as in the paper's base model; d_k = d_v = d / h
 
@@ -53,10 +53,10 @@ class LayerKind:
 
 
 def calculate_operations(n: int, sizes: Architecture) -> tuple[int, int]:
-    """Return (other operations, operations of attention's projections) of a layer for n positions.
+    """Return a layer's operations for n positions: (all but attention's projections, these alone).
 
     A multiply-add is two operations. Table 1 leaves out attention's projections, W^Q, W^K, W^V and
-    W^O. Restricted attention counts r scores a position, as in Table 1; the kernel computes more.
+    W^O. Restricted attention counts r scores a position, as in Table 1; our layer computes more.
     """
     counts = count_mixing(sizes, causal=False)
     if sizes.mixing != "self-attention":
@@ -66,7 +66,7 @@ def calculate_operations(n: int, sizes: Architecture) -> tuple[int, int]:
 
 
 def compute_reach_per_side(kind: LayerKind, sizes: Architecture, *, causal: bool) -> int:
-    """Return m, how many positions a layer reaches on each side (on the left only if `causal`)."""
+    """Return m, how many positions a layer reaches on each side (if `causal`, on the left only)."""
     if kind.restricted:
         return (sizes.encoder_neighbourhood - 1) // 2
     return sizes.kernel_size - 1 if causal else sizes.kernel_size // 2
@@ -193,8 +193,8 @@ def build_layer(
 ) -> MeasuredLayer:
     """Build the sub-layer `kind` of encoder layer `index` (of a decoder layer if `causal`).
 
-    The layer is for a sentence of n positions, and computes attention with the kernel that models
-    use on a CPU. `index` counts from 0 and seeds the initial weights.
+    The layer is for a sentence of n positions, and computes attention as models do on a CPU.
+    `index` counts from 0 and seeds the initial weights.
     """
     mixing = find_mixing(sizes)(sizes, index, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(index))

@@ -125,9 +125,9 @@ def fit_power_law(xs: Sequence[int | float], ys: Sequence[int | float]) -> Power
     """Fit y ≈ c · x^power to pairs of positive numbers by least squares on their logarithms."""
     u, v = [math.log(x) for x in xs], [math.log(y) for y in ys]
     power, constant = statistics.linear_regression(u, v)
-    missed = sum((b - power * a - constant) ** 2 for a, b in zip(u, v, strict=True))
+    residual = sum((b - power * a - constant) ** 2 for a, b in zip(u, v, strict=True))
     spread = statistics.pvariance(u) * len(u)
-    return PowerLaw(power, math.sqrt(missed / (len(u) - 2) / spread) if len(u) > 2 else 0.0)
+    return PowerLaw(power, math.sqrt(residual / (len(u) - 2) / spread) if len(u) > 2 else 0.0)
 
 
 @final
@@ -157,7 +157,7 @@ class LayerRow:
         return all(path.length == path.by_hand for path in self.paths)
 
     def points_by(self, letter: str) -> list[MeasuredPoint]:
-        """Return the points whose n varies (`letter` "n") or whose d varies ("d"), sorted by it."""
+        """Return the points at the median d by n (`letter` "n"), or at the median n by d ("d")."""
         other, median = ("d", self.plan.middle[1]) if letter == "n" else ("n", self.plan.middle[0])
         found = (point for point in self.points if getattr(point, other) == median)
         return sorted(found, key=attrgetter(letter))
@@ -195,10 +195,10 @@ def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPa
     """Yield the encoder's maximum path length at each length in `plan`, then the decoder's."""
     sizes = build_sizes(kind, WIDE, plan.k, plan.r)
     for stack, causal in (("encoder", False), ("decoder", True)):
-        side = compute_reach_per_side(kind, sizes, causal=causal)
+        reach = compute_reach_per_side(kind, sizes, causal=causal)
         for n in plan.paths:
             length = measure_path_length(kind, n, sizes, causal=causal)
-            yield MeasuredPath(stack=stack, n=n, length=length, by_hand=kind.path(n, side))
+            yield MeasuredPath(stack=stack, n=n, length=length, by_hand=kind.path(n, reach))
 
 
 def measure_point(kind: LayerKind, n: int, d: int, plan: MeasurementPlan) -> MeasuredPoint:

@@ -227,7 +227,7 @@ def describe_agreement(table: LayerTable) -> str:
 
 
 def describe_windows(table: LayerTable) -> str:
-    """Return a sentence on how many times r scores a position restricted attention computes."""
+    """Return a sentence on restricted attention's computed scores, as multiples of r a position."""
     row = next(row for row in table.rows if row.kind.restricted)
     times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by("n"))
     return (
@@ -238,7 +238,7 @@ def describe_windows(table: LayerTable) -> str:
 
 
 def describe_paths(table: LayerTable) -> str:
-    """Return a sentence on how many measured maximum path lengths match Table 1's formulas."""
+    """Return a sentence on how many measured maximum path lengths match the formulas."""
     all_paths = [path for row in table.rows for path in row.paths]
     wrong = sum(path.length != path.by_hand for path in all_paths)
     side = (

@@ -38,7 +38,7 @@ from transduce.settings import Architecture
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Return one forward pass's operations: (all others, those of attention's projections)."""
+    """Return one forward pass's operations: (all but attention's projections, these alone)."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:
@@ -112,7 +112,7 @@ class OperationRecorder(TorchDispatchMode):
 
 
 def list_storages(*values: Any) -> dict[int, UntypedStorage]:  # noqa: ANN401 - what operations take
-    """Return by address the storages of all tensors in nested values; a view has its tensor's."""
+    """Return all storages of tensors in nested values by address; a view shares its tensor's."""
     tensors = (one for one in tree_leaves(values) if isinstance(one, Tensor))
     return {one.untyped_storage().data_ptr(): one.untyped_storage() for one in tensors}
 
@@ -163,7 +163,7 @@ def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool
 
 
 def count_states_passed(n: int, sizes: Architecture) -> int:
-    """Return how many states an LSTM's gradient passes from output n back to input 1, ends too."""
+    """Return how many states an LSTM's gradient passes from output n to input 1, ends included."""
     layer = RecurrentLayer(sizes.d_model, causal=True).to(EXACT)
     initialise(layer, torch.Generator().manual_seed(0))
     x = torch.randn(n, 1, sizes.d_model, dtype=EXACT).requires_grad_()

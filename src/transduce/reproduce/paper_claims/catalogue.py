@@ -1,6 +1,6 @@
-"""The paper's claims in its order: what measures each, and the range in which it holds.
+"""The paper's claims outside its tables: what measures each, and the range in which it holds.
 
-Times and memory are measured on this machine, with the trained models of `measures.py`. Where the
+Times and memory are those of this machine; trained models are those of `measures.py`. Where the
 paper gives no number, the range is ours.
 """
 
@@ -24,12 +24,12 @@ from transduce.reproduce.paper_claims.measures import (
 from transduce.reproduce.table_claims import STUDENT
 
 Values = Mapping[str, float]  # what was measured from one seed, by name
-# (seed, the trained rows' run folders by the name of the row) -> what was measured
+# (seed, the run folders by trained row) -> what was measured
 Measure = Callable[[int, Mapping[str, Path]], Values]
 ROUNDING = 1e-9
 P100 = 9.5e12  # operations a second in float32, footnote 5
 HOUR, DAY = 3600, 86_400
-SIMILAR = 0.05  # nats a piece
+SIMILAR = 0.05  # two rows are similar if they differ by at most this, in nats a piece
 
 
 @final
@@ -82,8 +82,8 @@ def compute_interval(numbers: Sequence[float]) -> tuple[float, float]:
     mean, count = statistics.fmean(numbers), len(numbers)
     if count == 1:
         return mean, mean
-    times = STUDENT[min(count - 1, len(STUDENT)) - 1]
-    half = times * statistics.stdev(numbers) / math.sqrt(count)
+    quantile = STUDENT[min(count - 1, len(STUDENT)) - 1]
+    half = quantile * statistics.stdev(numbers) / math.sqrt(count)
     return mean - half, mean + half
 
 
@@ -113,18 +113,18 @@ def compute_printed_gains(_seed: int, _runs: Mapping[str, Path]) -> dict[str, fl
     """Return training costs and gains by name, from what Table 2 and section 5.2 print."""
     ours = {row.row: row for row in TABLE_2 if row.row}
     others = [row for row in TABLE_2 if not row.row]
-    german = max(float(row.bleu["en-de"]) for row in others if "en-de" in row.bleu)
+    best_german = max(float(row.bleu["en-de"]) for row in others if "en-de" in row.bleu)
     single = [row for row in others if "en-fr" in row.bleu and "Ensemble" not in row.model]
-    french = max(single, key=lambda row: float(row.bleu["en-fr"]))
+    best_french = max(single, key=lambda row: float(row.bleu["en-fr"]))
     return {
         "base": 12 * HOUR * 8 * P100,
         "big": 3.5 * DAY * 8 * P100,
         "base hours": 100_000 * 0.4 / HOUR,
         "big days": 300_000 * 1.0 / DAY,
-        "gain": float(ours["big"].bleu["en-de"]) - german,
-        "base gain": float(ours["base"].bleu["en-de"]) - german,
-        "cost": float(ours["big"].cost["en-fr"]) / float(french.cost["en-fr"]),
-        "french gain": 41.0 - float(french.bleu["en-fr"]),
+        "gain": float(ours["big"].bleu["en-de"]) - best_german,
+        "base gain": float(ours["base"].bleu["en-de"]) - best_german,
+        "cost": float(ours["big"].cost["en-fr"]) / float(best_french.cost["en-fr"]),
+        "french gain": 41.0 - float(best_french.bleu["en-fr"]),
         "french": float(ours["big"].bleu["en-fr"]),
     }
 

@@ -1,8 +1,8 @@
-"""What measures the claims: costs and products of layers, and small models that are trained
+"""The functions that measure the claims, on layers, random vectors and small trained models.
 
-Each function measures from one seed and returns its values by name. All rows of trained models
-learn the same sentences of the phrasebook, none of more than LONGEST pieces, so that the
-development set has sentences of lengths that no row was trained on.
+Each function measures from one seed and returns its values by name. All trained models learn the
+same sentences of the phrasebook, none of more than LONGEST pieces, so that the development set has
+sentences of lengths that no model was trained on.
 """
 
 import math
@@ -34,7 +34,7 @@ from transduce.settings.recipe import Value, with_changes
 Runs = Mapping[str, Path]
 ROUNDS = 15  # how often each call is timed; the shortest time counts, because it is disturbed least
 SIZES = ((64, 64), (256, 64), (512, 64), (256, 16), (256, 256))  # n and d_k of a head
-WIDTHS = (16, 64, 256)  # d_k of products
+WIDTHS = (16, 64, 256)  # values of d_k at which products q · k are measured
 PAIRS, KEYS = 100_000, 64  # pairs of q and k; keys of a softmax
 KIND: Mapping[str, LayerKind] = {kind.name: kind for kind in KINDS}
 FULL, RESTRICTED = KIND["self-attention"], KIND["self-attention (restricted)"]
@@ -56,11 +56,11 @@ def compare_compatibilities(seed: int, _runs: Runs) -> dict[str, float]:
         q, k, v = torch.randn(3, n, 1, d_k, generator=generator).requires_grad_().unbind()
         attend = build_padded_attention([n], [n], FULL_ATTENTION)
         for kind in ("scaled-dot", "additive"):
-            query = Compatibility(Architecture(heads=1, d_k=d_k, compatibility=kind))
-            query.initialise(generator)
+            compatibility = Compatibility(Architecture(heads=1, d_k=d_k, compatibility=kind))
+            compatibility.initialise(generator)
 
-            def update(query: Compatibility = query) -> None:
-                attend(query(q), k, v).sum().backward(retain_graph=True)  # noqa: B023
+            def update(compatibility: Compatibility = compatibility) -> None:
+                attend(compatibility(q), k, v).sum().backward(retain_graph=True)  # noqa: B023
 
             found |= measure_cost(f"{kind} {n} {d_k}", update)
     return found

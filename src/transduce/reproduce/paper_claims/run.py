@@ -32,7 +32,7 @@ from transduce.settings.fields import require
 
 VALUES = "values.json"
 HEAD = ("measured", "supports the claim", "here", "95 %", "verdict")
-Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: a file's contents
+Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # claim -> seed -> contents of values.json
 
 
 def measure_claims(
@@ -42,7 +42,7 @@ def measure_claims(
     for name in names:
         if name not in CLAIMS:
             raise InputError(f"there is no claim {name!r}", suggest_names(name, CLAIMS))
-    require(bool(seeds), "no seed is asked for", "seeds=3")
+    require(bool(seeds), "no seed is given", "seeds=3")
     require_table_folder(output)
     chosen = [claim for name, claim in CLAIMS.items() if name in names or not names]
     errors: list[TransduceError] = []

@@ -4,9 +4,9 @@ EVALB accepts nearly everything in a line of brackets: several trees, or none, a
 none. A word whose tag is a DELETE_LABEL is left out; spans count the remaining words only. EVALB
 limits the lengths of lines, sentences, labels and words; this reader does not.
 
-It deletes punctuation by its tag. If all leaves of an output are tagged XX, it keeps the output's
-punctuation but not the gold tree's, and each sentence with a full stop fails. So gold tags can be
-copied to outputs without tags.
+EVALB deletes a punctuation mark by its tag. If all leaves of an output are tagged XX, EVALB keeps
+the output's punctuation but not the gold tree's, and each sentence with a full stop fails. So gold
+tags can be copied to outputs without tags.
 """
 
 import re
@@ -211,11 +211,11 @@ def restore_quotes(
     for i in range(len(test.quotes)):
         position = test.quotes[i].position  # the mark's position before the test line changes below
         for j in range(len(gold.quotes)):
-            theirs, ours = gold.quotes[j], test.quotes[i]
-            if theirs.position != position or theirs.terminal.tag == ours.terminal.tag:
+            gold_quote, test_quote = gold.quotes[j].terminal, test.quotes[i].terminal
+            if gold.quotes[j].position != position or gold_quote.tag == test_quote.tag:
                 continue
-            gold_deletes = theirs.terminal.tag in deleted
-            test_deletes = ours.terminal.tag in deleted
+            gold_deletes = gold_quote.tag in deleted
+            test_deletes = test_quote.tag in deleted
             if gold_deletes and not test_deletes:
                 gold = insert_quote(gold, j)
             elif test_deletes and not gold_deletes:
@@ -249,9 +249,9 @@ def describe_difference(gold: BracketLine, test: BracketLine, parameters: Bracke
     """Return EVALB's message if the words of the gold and the test tree differ, else ""."""
     if len(gold.words) != len(test.words):
         return f"Length unmatch ({len(gold.words)}|{len(test.words)})"
-    for ours, theirs in zip(gold.words, test.words, strict=True):
-        if ours.word != theirs.word and not is_pair(ours.word, theirs.word, parameters.equal_words):
-            return f"Words unmatch ({ours.word}|{theirs.word})"
+    for a, b in zip(gold.words, test.words, strict=True):
+        if a.word != b.word and not is_pair(a.word, b.word, parameters.equal_words):
+            return f"Words unmatch ({a.word}|{b.word})"
     return ""
 
 
@@ -259,16 +259,16 @@ def count_aligned_trees(
     gold: BracketLine, test: BracketLine, parameters: BracketParameters
 ) -> SentenceCounts:
     """Return the counts for a gold and a test tree over the same words."""
-    ours, theirs = (select_constituents(line, parameters) for line in (gold, test))
+    in_gold, in_test = (select_constituents(line, parameters) for line in (gold, test))
     tags = [(a.tag, b.tag) for a, b in zip(gold.words, test.words, strict=True)]
     return SentenceCounts(
         gold.length,
         SCORED,
-        gold_constituents=len(ours),
-        matched=count_matches(ours, theirs, parameters),
-        gold=len(ours),
-        test=len(theirs),
-        crossing=count_crossing(ours, theirs),
+        gold_constituents=len(in_gold),
+        matched=count_matches(in_gold, in_test, parameters),
+        gold=len(in_gold),
+        test=len(in_test),
+        crossing=count_crossing(in_gold, in_test),
         words=len(tags),
         correct_tags=sum(a == b or is_pair(a, b, parameters.equal_labels) for a, b in tags),
     )
@@ -318,13 +318,13 @@ def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> 
         latest[start] = max(end, latest.get(start, end))
         earliest[end] = min(start, earliest.get(end, start))
     starts, ends = sorted(latest), sorted(earliest)
-    reach = RangeMaximum([latest[start] for start in starts])
-    depth = RangeMaximum([-earliest[end] for end in ends])
+    latest_ends = RangeMaximum([latest[start] for start in starts])
+    negated_starts = RangeMaximum([-earliest[end] for end in ends])
     count = 0
     for _, a, b in test:
-        inner = slice(bisect_right(starts, a), bisect_left(starts, b))
-        outer = slice(bisect_right(ends, a), bisect_left(ends, b))
-        count += reach.exceeds(inner, b) or depth.exceeds(outer, -a)
+        starts_inside = slice(bisect_right(starts, a), bisect_left(starts, b))
+        ends_inside = slice(bisect_right(ends, a), bisect_left(ends, b))
+        count += latest_ends.exceeds(starts_inside, b) or negated_starts.exceeds(ends_inside, -a)
     return count
 
 

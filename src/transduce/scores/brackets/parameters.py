@@ -67,7 +67,7 @@ def is_pair(one: str, other: str, pairs: tuple[tuple[str, str], ...]) -> bool:
 
 
 def find_parameters(name: str) -> BracketParameters:
-    """Return EVALB parameters by name (COLLINS, new, unlabelled) or .prm file; refuse others."""
+    """Return EVALB parameters by name (COLLINS, new, unlabelled) or file; InputError if unknown."""
     if name in PARAMETERS:
         return PARAMETERS[name]
     if name.endswith(".prm") or Path(name).is_file():
@@ -92,7 +92,7 @@ def read_parameters(path: Path | str) -> BracketParameters:
 
 
 def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
-    """Add a keyword's value to `found`, fields of `BracketParameters`; ValueError if unusable."""
+    """Add a keyword's value to `found`, by `BracketParameters` field; ValueError if invalid."""
     if not value:
         raise ValueError(f"{keyword} has no value")
     if keyword in LIST_KEYS:

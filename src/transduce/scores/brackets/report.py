@@ -75,7 +75,7 @@ class BracketSummary:
 
     @property
     def complete_match(self) -> float:
-        """The percentage of EVALB's scored sentences in which all constituents match."""
+        """The percentage of the sentences EVALB scores in which all constituents match."""
         return percentage(self.complete, self.valid)
 
     @property
@@ -209,7 +209,7 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message) for every message in `faults`, EVALB's messages by line.
+    """Yield (line number, message) for EVALB's messages; `faults` has the messages of each line.
 
     Last comes a message if one file has more lines. At a word outside of a leaf EVALB repeats its
     message without end, and so does this function.

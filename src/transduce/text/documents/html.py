@@ -1,4 +1,4 @@
-"""HTML, split into sentences; all markup keeps its bytes.
+"""HTML, split into sentences; all markup keeps its bytes, except the language of <html>.
 
 Python's own parser finds where tags and text are; the document is then cut there and never written
 anew, so that everything else keeps its bytes. Text stays as it is inside of `script`, `code` and

@@ -75,7 +75,7 @@ def split_markup(
     """Split pieces of text and markup into sentences of a language.
 
     `unescape` resolves the escapes of a text, such as &amp;, and `escape` writes them. `space` is a
-    regular expression that matches one space; in HTML it may be written &nbsp;.
+    regular expression that matches one space; in HTML a space may be written &nbsp;.
     """
     template = build_template(pieces, unescape, space)
 
@@ -83,11 +83,11 @@ def split_markup(
         return unescape(text.replace(template.mark, ""))
 
     found = find_sentences(template.flat, template.word, template.boundary, read_word, language)
-    flat = cut_at_spans(
+    split = cut_at_spans(
         template.flat, chain.from_iterable(split_balanced(template, span) for span in found)
     )
-    parts = expand_parts(
-        template, chain.from_iterable(zip(flat.between, (*flat.sentences, ""), strict=True))
+    parts = expand_parts(  # in turn, what is between sentences and a sentence; the last is empty
+        template, chain.from_iterable(zip(split.between, (*split.sentences, ""), strict=True))
     )
     raws = ["".join(piece.raw for piece in part) for part in parts]
     inner = [
@@ -146,10 +146,11 @@ def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[
 def trim_span(
     span: tuple[int, int], positions: Sequence[int], partners: Mapping[int, int]
 ) -> tuple[tuple[int, int], range]:
-    """Strip lone tags and enclosing pairs from a span's ends; return (span, range of tags left).
+    """Return a span without unpaired markup and enclosing pairs at its ends, and the markup left.
 
-    A tag stays if its partner is inside. `positions` are the positions of all markup in the span,
-    in order; `partners` maps the index of each paired tag to the index of its partner.
+    The markup left is a range of indices. A tag stays if its partner is inside. `positions` are the
+    positions of all markup in the span, in order; `partners` maps the index of each paired tag to
+    the index of its partner.
     """
     start, end = span
     low, high = 0, len(positions)

@@ -171,11 +171,11 @@ def fill_gaps(
     if header is not None and gaps:
         for number in range(header.fields["msgid"].start, header.end):
             new[number] = [line.replace("charset=CHARSET", "charset=UTF-8") for line in new[number]]
-    lost = [
+    notes = [
         f"line {entry.fields['msgid'].start + 1}: {'; '.join(doubts[key])}"
         for key, entry in marked.items()
     ]
-    return Joined("\n".join(line for some in new for line in some), tuple(lost))
+    return Joined("\n".join(line for some in new for line in some), tuple(notes))
 
 
 def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
@@ -237,7 +237,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
 
 
 def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether an entry ends before the next line: a comment (`match` is None) or a field."""
+    """Return whether an entry ends before a line with the field `match`, or a comment (None)."""
     if not entry.fields:
         return False
     if match is not None and match[1] == "msgid":
@@ -257,7 +257,7 @@ def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
 def note_comment(entry: Entry, line: str, line_index: int) -> Entry:
     """Add the flags in a comment to an entry; return the entry that the next lines belong to.
 
-    Comments do not belong to the next entry if a blank line or an obsolete entry is between them.
+    A comment does not belong to the next entry if a blank line or obsolete entry stands between.
     """
     if not entry.fields and (not line or line.startswith("#~")):
         return Entry()

@@ -69,7 +69,7 @@ def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
 
 
 def build_cues(text: str, options: ParseOptions) -> Iterator[str | Block]:
-    """Yield blocks of a cue, each with its line end; a line that ends a sentence ends a block.
+    """Yield a cue's blocks and their line ends; a line that ends a sentence ends a block.
 
     With several speakers, each line is a block.
     """

@@ -6,8 +6,8 @@ target is marked as a machine's: its state is "needs-review-translation" with th
 placeholders, tags or numbers of source and target differ.
 
 Python's own parser (expat) reads the XML as a list of events, each with its stretch of the
-document, so that it can be cut and never has to be written anew. A document type, which could
-define entities, is refused; nothing is ever loaded.
+document, so that the document can be cut and never has to be written anew. A document type, which
+could define entities, is refused; nothing is ever loaded.
 """
 
 import html
@@ -191,7 +191,7 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
         links = links or [()] * len(translations)
-        spans = [slice(*ends) for ends in pairwise(ends)]
+        spans = [slice(*edges) for edges in pairwise(ends)]
         return fill_gaps(found, gaps, [(translations[one], links[one]) for one in spans], options)
 
     return Document(
@@ -309,7 +309,8 @@ def read_xliff(events: Sequence[Event], file: str) -> Xliff:
 
 def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
     """Yield each unit, an element called `name`, that has a source element."""
-    open_tags, wishes = list[int](), [True]  # start events of open elements; is text translated?
+    # of the open elements: indices of their start events; whether their text is to be translated
+    open_tags, wishes = list[int](), [True]
     unit = Unit(0, translated=True)
     for number, event in enumerate(events):
         if event.kind == "start":
@@ -357,6 +358,6 @@ def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
 
 def is_code(event: Event) -> bool:
     """Return whether an event starts an inline element whose content is not translated."""
-    wishes: Mapping[str, str] = event.attributes or {}
-    is_excluded = wishes.get("translate") == "no" or wishes.get("mtype") == "protected"
+    attributes: Mapping[str, str] = event.attributes or {}
+    is_excluded = attributes.get("translate") == "no" or attributes.get("mtype") == "protected"
     return event.kind == "start" and (event.name not in PAIRS or is_excluded)

@@ -2,8 +2,8 @@
 
 Only ASCII whitespace separates words, because treebanks have words with no-break and thin spaces.
 Whitespace has no other meaning; brackets determine where a tree ends. Trees are read as the file
-has them, with the outer bracket, often without a label, and with traces as words. They are written
-on one line as EVALB reads them, or with a line for each constituent.
+has them, with the outer bracket, which often has no label, and with traces as words. They are
+written on one line as EVALB reads them, or with a line for each constituent.
 """
 
 import re
@@ -178,7 +178,7 @@ class TreeParser:
         self.ends.append(-1)
 
     def _read_text(self, text: str) -> None:
-        """Store a text as the innermost bracket's label, or else its word; refuse it elsewhere."""
+        """Store a text as the innermost bracket's label, or as its word if the label is there."""
         if not self.brackets:
             raise self._error(f"text outside of brackets: {text[:60]}", "is this a file of trees?")
         bracket = self.brackets[-1]

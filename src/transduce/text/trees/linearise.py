@@ -67,7 +67,7 @@ def linearise(tree: Tree, form: Form) -> list[str]:
 
 
 def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Symbol:
-    """Return a symbol's kind and label (in form t2t by all `labels`); InputError if unknown."""
+    """Return a symbol's kind and label; only form t2t needs `labels`. InputError if unknown."""
     if form == "t2t":
         if symbol.startswith("/") and len(symbol) > 1:
             return Symbol(SymbolKind.CLOSE, symbol[1:])
@@ -85,7 +85,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
     """Return kind and label of each symbol in a parser's output vocabulary; check their pairing.
 
     Raises InputError if a label lacks its opening or its closing symbol in this `form` (xx,
-    numbered, tags or t2t), or if a symbol is listed twice, as a tag that equals a label in t2t.
+    numbered, tags or t2t), or if a symbol is listed twice: in t2t a tag may equal a label.
     """
     if repeated := [symbol for symbol, count in Counter(symbols).items() if count > 1]:
         raise InputError(f"listed twice: {', '.join(repeated)}", clash_hint(form))
@@ -175,9 +175,9 @@ def repair_symbols(
         state.read(symbol)
     state.close_all()
     constituents = add_root(state, root)
-    read = given if form in WORD_SYMBOLS else (*state.tags, *given[len(state.tags) :])
-    labels_, starts, ends = zip(*constituents, strict=True)
-    return Tree(tuple(words), read, labels_, starts, ends), state.repair
+    all_tags = given if form in WORD_SYMBOLS else (*state.tags, *given[len(state.tags) :])
+    all_labels, starts, ends = zip(*constituents, strict=True)
+    return Tree(tuple(words), all_tags, all_labels, starts, ends), state.repair
 
 
 @final

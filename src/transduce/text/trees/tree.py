@@ -121,7 +121,7 @@ def clean_tree(tree: Tree) -> Tree | None:
         return None
     constituents = map(cut_label, remove_traces(remove_wrapper(tree), is_word))
     labels, starts, ends = zip(*constituents, strict=True)
-    kept = [index for index, kept in enumerate(is_word) if kept]
+    kept = [index for index, stays in enumerate(is_word) if stays]
     return Tree(
         tuple(tree.words[index] for index in kept),
         tuple(tree.tags[index] for index in kept),

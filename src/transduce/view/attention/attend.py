@@ -143,11 +143,11 @@ def record_attention(
     """Return one model's attention weights for a source and an output; refuse an ensemble.
 
     Raises InputError before the pass if the weights may need more than `most` bytes. The output is
-    `target`, or else the translator's own, with the beam at each step of the
-    search. Unlike in translation, a long text is not split.
+    `target`, or else the translator's own, with the beam at each step of the search. Unlike in
+    translation, a long text is not split.
     """
     if len(translator.models) > 1:
-        fact = f"attention is shown for one model, and this is {len(translator.models)}"
+        fact = f"attention is shown for one model, and these are {len(translator.models)}"
         raise InputError(fact, "load one model of the ensemble")
     require_short_line(source)
     text = translator.task.normalise(source)
@@ -212,9 +212,10 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
 
 
 def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
-    """Raise InputError if a picture of so many pieces may need more than `most` bytes.
+    """Raise InputError if the picture of a source and output may need over `most` bytes.
 
-    An `output` of 0 is not known yet; `source` is used in its place.
+    `source` and `output` are numbers of pieces. If `output` is 0, it is not known yet, and `source`
+    is used in its place.
     """
     sizes, expected = translator.models[0].sizes, output or source
     weights = source**2 * sizes.encoder_depth
@@ -279,8 +280,8 @@ def rank_next_pieces(
     for part in states.split(SLICE):
         logits = model.logits(part)
         probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=1)
-        count, nothing = min(ALTERNATIVES, len(vocabulary)), probabilities.new_zeros(len(part), 1)
-        values, ids = model.operations.highest_sums(nothing, probabilities, count)
+        count, zeros = min(ALTERNATIVES, len(vocabulary)), probabilities.new_zeros(len(part), 1)
+        values, ids = model.operations.highest_sums(zeros, probabilities, count)
         for row, best, symbols in zip(probabilities, values, ids, strict=True):
             written = output[len(steps)]
             chosen = NextPiece(readable_piece(vocabulary, written), float(row[written]))

@@ -67,11 +67,13 @@ FIGURES: Mapping[int, PaperFigure] = {
 }
 
 
-def require_heads(heads: tuple[int, ...], layer: int, layers: int, count: int) -> None:
-    """Raise InputError unless `layer` is 1 to `layers` and each head is 1 to `count`."""
-    if layer not in range(1, layers + 1):
-        fact = f"there is no layer {layer}: this model has {layers:,}"
-        raise InputError(fact, f"--layer 1 to {layers}, or --find")
+def require_heads(heads: tuple[int, ...], layer: int, layers: tuple[int, ...], count: int) -> None:
+    """Raise InputError unless `layer` is in the recorded `layers` and each head is 1 to `count`."""
+    if layer not in layers:
+        are_all = layers == tuple(range(1, len(layers) + 1))
+        known = f"this model has {len(layers):,}" if are_all else f"the record has {layers}"
+        hint = f"--layer 1 to {len(layers)}, or --find" if are_all else "record that layer, too"
+        raise InputError(f"there is no layer {layer}: {known}", hint)
     for head in heads:
         if head not in range(1, count + 1):
             fact = f"there is no head {head}: this model has {count:,}"
@@ -118,7 +120,7 @@ def draw_paper_figure(
     """
     joined, count = join_encoder_words(view), view.model.heads
     chosen = tuple(heads) or figure.heads or tuple(range(1, count + 1))
-    require_heads(chosen, layer, len(joined.weights), count)
+    require_heads(chosen, layer, view.layers_of("encoder"), count)
     of_layer = joined.weights[view.layers.index(layer)]
     panels = [
         Panel(
@@ -131,7 +133,7 @@ def draw_paper_figure(
         )
         for shown, word in figure.panels(chosen)
     ]
-    title = f"Encoder self-attention of {view.model.name}, layer {layer} of {len(joined.weights)}"
+    title = f"Encoder self-attention of {view.model.name}, layer {layer}"
     reader = f"the word {figure.word!r} reads" if figure.word else "each word reads"
     description = (
         f"In the geometry of Figure {figure.number} of Attention Is All You Need: how much "
@@ -160,8 +162,8 @@ def rank_heads(
     layer, averaged over queries.
     """
     ranked = rank_by_difference(joined) if not figure.word else rank_by_weight(joined, figure)
-    named = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
-    return sorted(named, key=lambda one: (-one.strength, one.layer, one.heads))
+    numbered = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
+    return sorted(numbered, key=lambda one: (-one.strength, one.layer, one.heads))
 
 
 def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads]:
@@ -200,7 +202,7 @@ def choose_heads(ranked: Sequence[RankedHeads], figure: PaperFigure) -> tuple[in
     """Return (layer, heads) that show a figure's effect best; () stands for all heads.
 
     For Figure 3 these are all heads of the layer with the most strong heads, for Figure 4 the
-    strongest head and the second of its layer, for Figure 5 the two heads that differ most.
+    strongest head and the next strongest of its layer, for Figure 5 the two that differ most.
     """
     if figure.number == 3:
         counts = count_strong(ranked)

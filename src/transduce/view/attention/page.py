@@ -44,9 +44,9 @@ Block = Float32[np.ndarray, "H Q K"]
 
 
 def build_levels(keys: int) -> Float64[np.ndarray, " N"]:
-    """Return the N ascending weights, 0 to 1, to which a page rounds a row of `keys` weights.
+    """Return the N ascending levels, 0 to 1, to which a page rounds a row of `keys` weights.
 
-    A step is 8 % of the weight before it, but at most 0.008 and at least 2 % of 1 / keys, the mean
+    A step is 8 % of the level below it, but at most 0.008 and at least 2 % of 1 / keys, the mean
     of a row. The error is at most half a step. A page computes the same list.
     """
     smallest, levels = max(0.02 / keys, 1e-6), [0.0]
@@ -114,8 +114,8 @@ def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str
             "keys": keys,
         }
         size = {"heads": heads, "rows": rows, "columns": columns}
-        ends = [[start, len(text)] for start, text in zip(offsets, blocks, strict=False)]
-        kinds.append({**about, **size, "blocks": ends})
+        places = [[start, len(text)] for start, text in zip(offsets, blocks, strict=False)]
+        kinds.append({**about, **size, "blocks": places})
         texts += blocks
         offset = offsets[-1]
     return build_header(view, encoding) | {"kinds": kinds}, "".join(texts)

@@ -28,7 +28,7 @@ from transduce.vocabulary.symbols import find_spaced_starts, group_words
 
 # L layers · H heads · Q query positions · K key positions
 
-# The sequences that the queries and the keys of each kind of attention belong to.
+# For each kind of attention, the sequence of its queries and the sequence of its keys.
 # "input" is the output shifted right, as the decoder reads it    (section 3.1)
 SIDES: Mapping[str, tuple[str, str]] = {
     "encoder": ("source", "source"),
@@ -157,7 +157,7 @@ class AttentionView:
             require_one_of("layer", number, self.layers)
         chosen = sorted(set(numbers))
         weights = {
-            kind: layers[[row for row, one in enumerate(self.layers_of(kind)) if one in chosen]]
+            kind: layers[[index for index, one in enumerate(self.layers_of(kind)) if one in chosen]]
             for kind, layers in self.weights.items()
         }
         return replace(self, layers=tuple(chosen), weights=MappingProxyType(weights))
@@ -193,7 +193,7 @@ def read_sequence(
     values = [vocabulary.piece_bytes(number) for number in ids]
     pieces = tuple(readable_piece(vocabulary, number) for number in ids)
     words = tuple(
-        Word(first, end - 1, decode(values[first:end]) or pieces[first])  # pieces: only spaces
+        Word(first, end - 1, decode(values[first:end]) or pieces[first])  # a word of only spaces
         for first, end in group_words(
             values, find_spaced_starts if is_tokenised else find_word_starts
         )

@@ -29,7 +29,7 @@ from transduce.vocabulary.symbols import SPECIALS
 TENDENCIES = ("separator", "same", "previous", "next", "punctuation", "far", "other")
 NUMBERS = range(len(TENDENCIES))
 LEAST_SHARE = 0.5  # a head whose largest share is less is called "mixed"
-BROAD = 0.8  # a head with this fraction of the highest possible entropy is called "broad"
+BROAD = 0.8  # a head with at least this fraction of the highest possible entropy is called "broad"
 
 
 @final
@@ -87,7 +87,7 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Return a tendency: "broad" if `is_broad`, else one with half the weight, else "mixed"."""
+    """Return a tendency: "broad" if `is_broad`, one with at least half the weight, or "mixed"."""
     strongest = int(shares.argmax())
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}
@@ -114,12 +114,12 @@ def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:
 def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarray, "Q K"]:
     """Return the TENDENCIES index of each (output position, source position) pair."""
     shape = len(queries.pieces), len(keys.pieces)
-    read, found = (
+    query_words, key_words = (
         np.array([one.words[n].text.casefold() for n in find_words(one)]) for one in (queries, keys)
     )
     tests = {
         "separator": np.broadcast_to(find_marks(keys), shape),
-        "same": read[:, None] == found[None, :],
+        "same": query_words[:, None] == key_words[None, :],
         "punctuation": np.broadcast_to(find_punctuation(keys), shape),
     }
     return choose_first(tests, "other")
@@ -129,7 +129,7 @@ def find_clearest_head(view: AttentionView, kind: str) -> tuple[int, int]:
     """Return (layer, head), from 1, of the head of a kind that is clearest when shown alone.
 
     In cross-attention, this head has the most weight on the source pieces aligned with the output.
-    Else, or without an alignment, its keys have the highest maximum weights on average.
+    In other attention, or without an alignment, the mean of its keys' largest weights is highest.
     """
     weights = view.weights[kind][..., ~find_marks(view.keys(kind))]  # [L H Q K]
     layers, chosen = view.layers_of(kind), view.alignment

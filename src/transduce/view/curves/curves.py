@@ -28,7 +28,7 @@ PICTURES = (".svg", ".png")
 FIGURES = ".csv"
 PAGE = ".html"
 KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures", PAGE: "page"}
-GROUPS = 200  # the number of groups of updates, each drawn as one point
+GROUPS = 200  # at most this many groups of updates are drawn, each as one point
 Value = TypeVar("Value")
 
 
@@ -89,7 +89,7 @@ def curves(
 
 
 def require_curves_output(output: Path) -> str:
-    """Return "page", "picture" or "figures" by a file's extension; raise InputError for others."""
+    """Return "page", "picture" or "figures" by a file's extension, or raise InputError."""
     if output.suffix not in KINDS:
         pictures = " or ".join(PICTURES)
         fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
@@ -116,7 +116,7 @@ def encode_curves(
 
 
 def name_runs(runs: Sequence[Path]) -> list[str]:
-    """Return each run's shortest unique path ending; raise InputError if a run is given twice."""
+    """Return the runs' shortest path endings that differ; raise InputError if a run is repeated."""
     parts = [run.absolute().parts for run in runs]
     for length in range(1, max(map(len, parts)) + 1):
         names = [str(Path(*some[-length:])) for some in parts]
@@ -157,7 +157,7 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
 
 
 def to_label(name: str) -> str:
-    """Return a name as matplotlib shows it: no formula, letters that its font lacks as \\u72d7."""
+    """Return a name for matplotlib, with $ escaped and \\u codes for letters its font lacks."""
     from matplotlib import font_manager
 
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
@@ -187,10 +187,10 @@ def compute_points(log: RunLog) -> Iterator[CurvePoint]:
     validations = {found.step: found for found in log.validations}
     steps = log.updates.step
     tokens = np.nancumsum(log.updates.target_tokens)
-    for begin, last in pairwise([-1, *find_ends(steps, validations)]):
+    for previous, last in pairwise([-1, *find_ends(steps, validations)]):
         step = int(steps[last])
         found = validations.get(step, Validation(step, None, None, None))
-        recent = log.updates.nats[begin + 1 : last + 1]
+        recent = log.updates.nats[previous + 1 : last + 1]
         finite = recent[np.isfinite(recent)].tolist()
         yield CurvePoint(
             step,
@@ -222,7 +222,7 @@ def encode_csv(found: Sequence[RunCurve]) -> bytes:
 
 
 def finite_perplexity(nats: float) -> float:
-    """Return the perplexity e^nats, capped at e^600 so that an axis of powers can hold it."""
+    """Return the perplexity e^nats, capped at e^600 so that a logarithmic axis can show it."""
     return math.exp(min(600.0, nats))
 
 
@@ -236,7 +236,7 @@ def average_evenly(updates: Updates, count: int) -> list[tuple[float, float]]:
     pairs = zip(updates.step.tolist(), updates.nats.tolist(), strict=True)
     finite = [pair for pair in pairs if math.isfinite(pair[1])]
     groups = split_evenly(finite, min(count, len(finite))) if finite else []
-    return [(mean([step for step, _ in some]), mean([one for _, one in some])) for some in groups]
+    return [(mean([step for step, _ in some]), mean([nats for _, nats in some])) for some in groups]
 
 
 def split_evenly(values: Sequence[Value], count: int) -> list[Sequence[Value]]:

@@ -1,7 +1,7 @@
 """The page of training curves: one file that requests nothing, or one that a server keeps live.
 
 A run's updates are drawn as cells. In a run of at most 200,000 updates, each update is a cell. In a
-longer run only the last 10,000 are cells, and the earlier updates are joined into blocks of 64.
+longer run each of the last 10,000 is a cell, and so is each block of 64 earlier updates.
 A spike of one update stays visible as its block's largest value. The page gets a JSON header and
 columns of packed float32.
 """
@@ -35,9 +35,9 @@ SCRIPTS = (
     *("app", "gestures", "controls", "export", "live", "main"),
 )
 PARTS = list_parts("curves", SCRIPTS, (*SHARED, "seven"))
-BLOCK = 64  # updates of a block
-MAX_SINGLE = 200_000  # up to this many updates of a run, each update is a cell
-LAST_SINGLE = 10_000  # in a longer run, each of this many last updates is a cell
+BLOCK = 64  # updates in a block
+MAX_SINGLE = 200_000  # in a run of at most this many updates, each update is a cell
+LAST_SINGLE = 10_000  # in a longer run, no block has any of this many last updates
 MAX_FINITE = 3e38  # larger numbers would be infinite as float32
 Column = Float64[np.ndarray, " N"]  # a number for each cell, or for each block
 
@@ -51,17 +51,17 @@ class Report(NamedTuple):
 
 
 def count_blocks(update_count: int, *, full: bool) -> int:
-    """Return how many blocks of 64 the first updates form; 0 if `full`, or if there are few."""
+    """Return how many blocks of 64 the first updates form; 0 if `full` or in a short run."""
     return 0 if full or update_count <= MAX_SINGLE else (update_count - LAST_SINGLE) // BLOCK
 
 
 def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Column]]:
     """Join a run's updates into cells; return the number of blocks, and the page's columns by name.
 
-    The first cells are blocks of 64 updates, the others single updates; with `full` all are single.
-    `steps`, `tokens`, `milliseconds` and `skipped` are those of a cell alone, not counted from the
-    start. A quantity such as loss has the mean of each cell, and of each block the lowest and the
-    highest value; NaN does not count, and a block of NaN only is NaN.
+    The first cells are blocks of 64 updates, the rest single updates; with `full` all are single.
+    `steps`, `tokens`, `milliseconds` and `skipped` hold what each cell adds, not totals since the
+    start. Of a quantity such as loss, columns hold each cell's mean, and the lowest and the highest
+    value of each block. NaN does not count; a block of nothing but NaN is NaN.
     """
     blocks = count_blocks(len(updates), full=full)
     durations = np.diff(updates.seconds, prepend=0.0)
@@ -69,7 +69,7 @@ def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Colum
     sums = {
         "steps": np.diff(updates.step, prepend=0.0),
         "tokens": np.nan_to_num(updates.target_tokens, nan=0.0),
-        "milliseconds": np.diff(1000 * updates.seconds, prepend=0.0),  # a log has no shorter times
+        "milliseconds": np.diff(1000 * updates.seconds, prepend=0.0),  # whole ones in a log
         "skipped": 1 - updates.applied,  # updates that were not finite and changed no weight
     }
     quantities = {
@@ -143,7 +143,7 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
 
 
 def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
-    """Return whether all logged learning rates follow equation 3, so that none must be stored."""
+    """Return whether all logged learning rates follow equation 3; then the page computes them."""
     rates, steps = log.updates.learning_rate, log.updates.step
     if schedule is None or not len(steps) or np.isnan(rates).any():
         return False
@@ -159,7 +159,7 @@ def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
     """
     bits = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4").view("<u4")
     changes = np.diff(bits, prepend=np.uint32(0))
-    # first bytes of all numbers, then second bytes, …: similar neighbours take a third less
+    # the first bytes of all numbers, then the second bytes, …; this order takes a third less space
     plain, summed = (
         zlib.compress(words.view(np.uint8).reshape(-1, 4).T.tobytes(), 6)
         for words in (bits, changes)

@@ -1,10 +1,10 @@
 """Reads a run's log.jsonl into columns, without the lines that a later resume made void.
 
-The log is not trusted: long lines, holes and growth do no harm. Columns of long logs are kept in
-the user's cache folder, so that lines are parsed only once. A cached file is used if it is intact,
-if it was written by code that parses as this does, and if the log still begins with the bytes that
-were parsed. Later lines are read from the log. A damaged file or folder costs only time. Nothing is
-written into the run's folder, because it may belong to another user, and a training writes there.
+The log is not trusted: long lines, holes of a sparse file, and growth do no harm. Columns of long
+logs are kept in the user's cache folder, so that lines are parsed only once. A cached file is used
+if it is intact, if the code that wrote it parses lines as this code does, and if the log still
+begins with the bytes that were parsed. Later lines are read from the log. A damaged cache costs
+only time. The run's folder stays as it is: another user may own it, and training writes there.
 """
 
 import errno
@@ -32,15 +32,15 @@ from transduce.durable.folder import open_regular, read_regular
 from transduce.errors import InputError, TransduceError
 from transduce.training.journal import LOG
 
-BLOCK_BYTES = 1 << 20  # bytes read at once; with 8 times as many, each block would take new memory
-MAX_LINE_BYTES = 1 << 20  # longer lines are no events; training writes about 300 bytes
+BLOCK_BYTES = 1 << 20  # bytes read at once; a block 8 times as large would not reuse memory
+MAX_LINE_BYTES = 1 << 20  # a longer line is no event; training writes about 300 bytes a line
 UNREADABLE = b"?"  # is not JSON; replaces a line that is too long
 
 
 MAX_STEP = 2**53  # larger integers are no longer exact as float64
 LARGEST = 1e300  # no log is long enough for a sum of such numbers to be infinite
 MARKS = ("resume", "snapshot", "checkpoint", "failure", "finish")
-LEAST_NEW_BYTES = 1 << 24  # columns are written after this many new bytes, parsed in 1/6 second
+LEAST_NEW_BYTES = 1 << 24  # columns are cached after this many new bytes, parsed in 1/6 second
 MAX_FILE_BYTES = 1 << 30  # the columns of 19 million updates
 MAX_FILES = 8  # if there are more, the oldest are deleted
 CHECKSUM_BYTES = hashlib.sha256().digest_size
@@ -134,8 +134,8 @@ class RunLog:
 
     updates: Updates
     validations: tuple[Validation, ...]
-    marks: Mapping[str, tuple[int, ...]]  # by kind of event, such as "resume": its steps
-    lost: int  # updates made void by a resume at a step before theirs
+    marks: Mapping[str, tuple[int, ...]]  # the steps of each kind of event, such as "resume"
+    lost: int  # updates made void by a later resume at an earlier step
     unreadable: int  # lines that are no event, or an update out of order
     size: int  # bytes of the log up to the end of its last whole line
 
@@ -354,7 +354,7 @@ def find_later_resumes(events: Sequence[LogEvent], count: int) -> Float64[np.nda
 
 
 def select_valid(events: Sequence[LogEvent]) -> list[dict[str, Any]]:
-    """Return the events in order, without those that a resume from a lower step replaced."""
+    """Return the events in order, without those that a later resume at a lower step made void."""
     kept, lowest = list[dict[str, Any]](), MAX_STEP
     for event in reversed(events):
         step = event.values["step"]
@@ -398,7 +398,7 @@ def skip_hole(stream: BufferedReader) -> int:
     ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has buffered more than it returned
     try:
         data = os.lseek(file, at, os.SEEK_DATA)
-    except OSError as error:  # ENXIO means that only a hole is left; some file systems have none
+    except OSError as error:  # ENXIO: only a hole is left; else the file system knows no holes
         data = os.fstat(file).st_size if error.errno == errno.ENXIO else at
     os.lseek(file, ahead, os.SEEK_SET)
     stream.seek(data)

@@ -1,6 +1,6 @@
 """A page of training curves that stays up to date: a read-only server for this machine alone.
 
-What was read of each log is kept, and only new bytes are read.
+Memory keeps what was read of each log, so that only new bytes are read.
 """
 
 import os
@@ -38,7 +38,7 @@ HOSTS = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE
 OFFSETS = re.compile(r"\d{1,15}(,\d{1,15})*")
 EVENTS = "/events"
 SECONDS_BETWEEN_READS = 0.2
-SECONDS_BETWEEN_SIGNS = 5.0  # between comments, sent to notice a closed connection
+SECONDS_BETWEEN_SIGNS = 5.0  # a comment is sent this often, to notice a closed connection
 MAX_STREAMS = 32
 HEADERS = (
     ("Cache-Control", "no-store"),
@@ -96,7 +96,7 @@ class NewLines:
     def read(self) -> bytes | None:
         """Return the new whole lines, b"" if there are none, or None if the file was replaced.
 
-        The offset moves behind the lines. A line of more than `MAX_BYTES` becomes a line that
+        The offset moves past the lines. A line of more than `MAX_BYTES` becomes a line that
         is no JSON.
         """
         if not os.path.lexists(self.path):
@@ -159,7 +159,7 @@ class CurvesServer(ThreadingHTTPServer):
 
 @final
 class CurvesHandler(BaseHTTPRequestHandler):
-    """A handler of requests for the page and the stream, which answers local Host headers only."""
+    """A handler that sends the page or the stream, only to requests with a local Host header."""
 
     server: CurvesServer
     server_version = "transduce"
@@ -223,7 +223,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
         self.send_content(status, "text/plain; charset=utf-8", content)
 
     def send_content(self, status: HTTPStatus, kind: str, content: bytes) -> None:
-        """Send an answer with its headers and, unless only these are asked for, its content."""
+        """Send the headers of an answer and, unless the request is HEAD, its content."""
         self.send_head(status, kind, len(content))
         if self.command != "HEAD":
             self.wfile.write(content)
@@ -250,7 +250,7 @@ def stream_lines(
     A log that was replaced by another ends the stream, with an event that says so.
     """
     readers = [NewLines(log.path, offset) for log, offset in zip(logs, offsets, strict=True)]
-    spoken = 0.0
+    last_sent = 0.0
     while not closed.is_set():
         reached = [reader.offset for reader in readers]
         for number, reader in enumerate(readers):
@@ -260,11 +260,11 @@ def stream_lines(
                 return
             if reader.offset > reached[number]:
                 yield encode_message(number, lines, [one.offset for one in readers])
-                spoken = time.monotonic()
+                last_sent = time.monotonic()
         if reached == [reader.offset for reader in readers]:
-            if time.monotonic() - spoken >= SECONDS_BETWEEN_SIGNS:
+            if time.monotonic() - last_sent >= SECONDS_BETWEEN_SIGNS:
                 yield b": here\n\n"
-                spoken = time.monotonic()
+                last_sent = time.monotonic()
             closed.wait(SECONDS_BETWEEN_READS)
 
 

@@ -1,1 +1,1 @@
-"""Drawings as SVG: the positional encoding, the learning rate, and trees."""
+"""Drawings as SVG: Figures 1 and 2, the positional encoding, the learning rate, and trees."""

@@ -1,7 +1,7 @@
 """Figures 1 and 2 of the paper for any recipe, as SVG in the paper's geometry and colours.
 
 Each block is a group with an id, such as `model-encoder-feed-forward`, and its kind as its class.
-It says how many parameters it has; the numbers of all layers and blocks add up to the model's.
+Its text has its number of parameters; all layers and all other blocks add up to the model's.
 """
 
 import re
@@ -41,7 +41,7 @@ COLOURS = {  # by kind of block: the paper's colour, and ours for the dark theme
 NIGHT = (("#ffffff", "#0d1117"), (INK, "#e6edf3"), (QUIET, "#c3ccd6"), *COLOURS.values())
 
 TITLE, FACT = 14, 12  # font sizes of a block's title, and of the facts below it
-LINE, SMALL, PADDING = 17, 15, 12  # heights of these lines, and of both paddings
+LINE, SMALL, PADDING = 17, 15, 12  # heights of these lines; both paddings of a block together
 MAP_TITLE = (18, 22)  # a title's font size and height in a map
 COPY = 6  # distance between blocks that lie behind one another
 CORNER, HEAD, FOOT = 7, 7, 76  # a line's round corner, an arrow's head, the lines at the bottom
@@ -53,8 +53,8 @@ NAME = 48  # most characters of a recipe's name
 class Diagram:
     """The elements of a figure, drawn upwards from y = 0, with words in one language.
 
-    A map has larger titles and no facts below them, so that it can be drawn small; in it, a
-    residual connection, a line with the name `residual`, is a group of its own.
+    A map can be drawn small: its titles are larger, and no facts stand below them. In a map, each
+    line with a `residual` name is a group of its own.
     """
 
     def __init__(self, name: str, language: str, *, is_map: bool = False) -> None:
@@ -191,10 +191,10 @@ def find_turn(corner: Point, other: Point) -> Point:
 
 # --- Figure 1: the model (section 3) --------------------------------------------------------------
 
-WIDTH, BLOCK, ARM = 850, 212, 62  # widths of figure and blocks; from a middle to outer arrows
+WIDTH, BLOCK, ARM = 850, 212, 62  # width of figure, of block; distance from middle to outer arrow
 LEFT, RIGHT = 248, 548  # the middles of encoder and decoder
 LANE, OUTER, INNER = 128, 148, 122  # from a middle to the residual lane and to the stack's edges
-MIDDLE, TIED = 398, 828  # x of the line from the encoder's output, and of those of ties
+MIDDLE, TIED = 398, 828  # x of the lines from the encoder's output and between tied matrices
 PLUS = "m-6 0h12m-6 -6v12"
 WAVE = "m-9 0q4.5 -13 9 0t9 0"
 TABLE = "m-6 -5h12v10h-12zm0 5h12m-8 -5v10m4 -10v10"  # learned positions
@@ -243,7 +243,7 @@ def draw_figure_1(
 
 
 def name_ends(diagram: Diagram, data: Data) -> list[str]:
-    """Return labels of a model's input and output: languages ("" if unnamed) or task words."""
+    """Return labels of input and output: languages ("" if unnamed) or the task's words."""
     languages = (data.source_language, data.target_language)
     named = ["" if name in UNNAMED else name for name in languages]
     sides = find_task_kind(data).sides
@@ -279,7 +279,7 @@ class Column:
 
     def __init__(self, diagram: Diagram, name: str, x: int, side: int, a: Architecture) -> None:
         self.diagram, self.name, self.x, self.side, self.a = diagram, name, x, side, a
-        self.y, self.embedding = -FOOT - 44.0, 0.0  # the latter is the middle of the embedding
+        self.y, self.embedding = -FOOT - 44.0, 0.0  # the latter is the y of the embedding's middle
 
     def rise(self, height: Number, *, arrow: bool = True) -> None:
         """Draw a line or an arrow upwards from `y`, and move `y` to its end."""
@@ -291,7 +291,7 @@ class Column:
         self.y = self.diagram.block(name, kind, (self.x, self.y), BLOCK, title, *facts)
 
     def finish(self) -> None:
-        """Draw the probabilities, and in a map above them the search, which the paper's lacks."""
+        """Draw the probabilities; in a map also the beam search, which the paper's figure lacks."""
         self.rise(26)
         text = self.diagram.translate("Output Probabilities")
         self.diagram.add_end_label("output-probabilities", text, self.x, self.y - 9)
@@ -377,7 +377,7 @@ class Column:
             self.block(f"{name}-norm", "norm", "Norm", norm)
         kind, title, *facts = describe_sub_layer(diagram, a, self.name, part)
         if part == "cross-attention":
-            start = start if is_pre else (x + ARM - CORNER, self.y - 12)  # the arrow leads there
+            start = start if is_pre else (x + ARM - CORNER, self.y - 12)  # on the queries' arrow
             self.join(memory)
         elif kind == "attention":
             turn, self.y = self.y - 22, self.y - 42
@@ -449,7 +449,7 @@ def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str)
 QUERIES, VALUES = 150, 292  # the middles of the left panel's blocks and of its arrow of values
 PANEL, PART, WIDE = 980, 176, 556  # widths of the figure and of the right panel's blocks
 COLUMNS = (488, 678, 868)  # the middles of V, K and Q in the right panel
-START, STEP = -FOOT - 40.0, 26.0  # where arrows begin at the letters; the length of arrows
+START, STEP = -FOOT - 40.0, 26.0  # y at which arrows leave the letters; the length of an arrow
 TITLES = {  # attention's titles, by `architecture.compatibility`
     "scaled-dot": "Scaled Dot-Product Attention",
     "dot": "Dot-Product Attention",
@@ -467,7 +467,7 @@ def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
     blocks = a.decoder_depth
     blocks += a.encoder_depth + a.decoder_depth if a.mixing == "self-attention" else 0
     title = "Figure 2: attention of one head (left), multi-head attention with h = {0} (right)"
-    about = "n tokens a sentence · {0} parameters together · {1} of these in the model"
+    about = "n tokens a sentence · {0} parameters a block · {1} such blocks in the model"
     about = diagram.translate(about, count_self_attention(a).parameters, blocks)
     return diagram.build(PANEL, top - 20, recipe, theme, diagram.translate(title, a.heads), about)
 

@@ -76,8 +76,8 @@ def draw_cells(table: Float[Tensor, "P d_model"], dimension: Axis, height: Numbe
     """
     paths = defaultdict[int, list[str]](list)
     for column, values in enumerate((table.T * SHADES).round().int().tolist()):
-        for first, last, shade in find_runs(values):
-            paths[shade].append(f"M{column}.5 {first}v{last - first}")
+        for first, end, shade in find_runs(values):
+            paths[shade].append(f"M{column}.5 {first}v{end - first}")
     width = (dimension.end - dimension.begin) / dimension.high
     group = f'<g transform="translate({LEFT} {TOP}) scale({width:.5g} {height:.5g})">'
     lines = [
@@ -96,7 +96,7 @@ def find_runs(values: list[int]) -> list[tuple[int, int, int]]:
 
 
 def mix_colour(shade: int) -> str:
-    """Return the colour of a shade, from -SHADES (orange) over 0 (white) to SHADES (blue)."""
+    """Return the colour of a shade, from -SHADES (orange) through 0 (white) to SHADES (blue)."""
     share = abs(shade) / SHADES
     full = BLUE if shade > 0 else ORANGE
     return "#" + "".join(f"{round(255 + share * (one - 255)):02x}" for one in full)
@@ -167,9 +167,9 @@ def compute_points(recipe: Recipe, last: int) -> list[tuple[Number, Number]]:
 
     The warm-up is a straight line between two points; the points after it are evenly spaced.
     """
-    peak = min(last, recipe.training.warmup)
-    after = [peak + (last - peak) * number / POINTS for number in range(1, POINTS + 1)]
-    steps = sorted({1, peak, *(round(step) for step in after)})
+    peak_step = min(last, recipe.training.warmup)
+    after = [peak_step + (last - peak_step) * number / POINTS for number in range(1, POINTS + 1)]
+    steps = sorted({1, peak_step, *(round(step) for step in after)})
     return [(step, rate_at(recipe, step)) for step in steps]
 
 

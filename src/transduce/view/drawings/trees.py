@@ -72,8 +72,8 @@ def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
     """
     layout = lay_out(tree, estimate_width, GAP)
     is_right, legend = compare_with_gold(tree, gold) if gold else (None, [])
-    top = max(ROW * node.depth + WORD_ROW * (node.word is not None) for node in layout.nodes)
-    bottom = MARGIN + FONT_SIZE + top + FONT_SIZE
+    lowest = max(ROW * node.depth + WORD_ROW * (node.word is not None) for node in layout.nodes)
+    bottom = MARGIN + FONT_SIZE + lowest + FONT_SIZE
     width = max([layout.width, *(estimate_width(text) for text, _ in legend)]) + 2 * MARGIN
     height = bottom + LEGEND_ROW * len(legend) + MARGIN
     title = escape_xml(shorten(" ".join(tree.words), MAX_TEXT))
@@ -142,12 +142,12 @@ def compare_with_gold(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[st
     """
     if tree.words != gold.words:
         raise InputError("the gold tree has other words than the tree that is drawn")
-    left, is_right = Counter(gold.constituents), list[bool]()
+    unseen, is_right = Counter(gold.constituents), list[bool]()
     for one in tree.constituents:
-        is_right.append(left[one] > 0)
-        left[one] -= is_right[-1]
+        is_right.append(unseen[one] > 0)
+        unseen[one] -= is_right[-1]
     missing = [
-        f"{label} “{' '.join(gold.words[start:end])}”" for label, start, end in (+left).elements()
+        f"{label} “{' '.join(gold.words[start:end])}”" for label, start, end in (+unseen).elements()
     ]
     legend = [
         (f"right: {sum(is_right)} of {len(is_right)}", label_style(right=True)),

@@ -1,7 +1,7 @@
 """The chapters of `paper/` in the paper's order: sections, passages, and their tests.
 
 A passage is a row of the page: prose from a docstring or comment, and the code that it is about.
-The facts and their tests are the rows of docs/internals/paper.md.
+docs/internals/paper.md lists the facts and their tests.
 """
 
 import ast
@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[2]
 CHECKOUT = PACKAGE.parents[1]  # wrong if the package is installed elsewhere
 PAPER = "docs/internals/paper.md"
 IS_CHECKOUT = (CHECKOUT / PAPER).is_file()
-CHAPTERS = ("training", "search", "model", "operations")  # the order where sections are equal
+CHAPTERS = ("training", "search", "model", "operations")  # their order for equal section numbers
 HEADING = re.compile(r"# --- (.+?) -+")
 NUMBER = re.compile(r"sections? (\d(?:\.\d)*)")
 Definition = ast.FunctionDef | ast.ClassDef
@@ -46,7 +46,7 @@ class Fact:
 @final
 @dataclass
 class Passage:
-    """Prose and the numbers of the code lines beside it; `name` is the definition's name or ""."""
+    """Prose, and the line numbers of the code beside it; `name` is the definition's name or ""."""
 
     name: str = ""
     prose: str = ""
@@ -63,7 +63,7 @@ class Section:
     title: str
     order: tuple[int, ...]
     number: str = ""  # as the heading states it
-    is_opening: bool = False  # a chapter's docstring, imports and letters
+    is_opening: bool = False  # a chapter's docstring, imports, and legend of letters
     passages: list[Passage] = field(default_factory=list)
 
     @property
@@ -78,7 +78,7 @@ class Chapter:
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
-        self.lines = ["", *text.splitlines()]  # line 1 is the first
+        self.lines = ["", *text.splitlines()]  # so that index 1 is line 1
         self.tree = ast.parse(text)
         self.definitions = {one.name: one for one in self.tree.body if isinstance(one, Definition)}
         for name, outer in list(self.definitions.items()):
@@ -93,11 +93,11 @@ class Chapter:
         A passage begins at each definition with a docstring, at each comment on lines of its own,
         and where other statements follow a definition.
         """
-        begins, is_after = dict[int, Passage](), True
+        begins, is_after_definition = dict[int, Passage](), True
         for node in self.tree.body:
-            if is_after and not isinstance(node, Definition):
+            if is_after_definition and not isinstance(node, Definition):
                 begins[node.lineno] = Passage()
-            is_after = isinstance(node, Definition)
+            is_after_definition = isinstance(node, Definition)
         outer: list[tuple[str, ast.Module | Definition]] = [("", self.tree)]
         for name, one in [*outer, *self.definitions.items()]:
             text = ast.get_docstring(one)
@@ -130,8 +130,8 @@ class Chapter:
                 number = NUMBER.search(text)
                 order = max(order, read_order(number[1] if number else ""))
                 title = re.sub(r" ?\((?:sections? )?\d[^)]*\)", "", heading[1])
-                is_next = number is not None and order == read_order(number[1])
-                section = Section(self.name, title, order, number[1] if number and is_next else "")
+                is_own = number is not None and order == read_order(number[1])
+                section = Section(self.name, title, order, number[1] if number and is_own else "")
             elif line in self.begins:
                 passage = self.begins[line]
                 section.passages.append(passage)
@@ -171,7 +171,7 @@ def read_paper(facts: Mapping[str, list[Fact]]) -> tuple[list[Section], dict[str
                 if first_line(node) in passage.lines:
                     passage.facts += facts.get(f"{section.chapter}.{name}", [])
         if not (section.is_opening or any(one.facts for one in section.passages)):
-            fact = f"no test holds the section {section.title!r} of paper/{section.chapter}.py"
+            fact = f"no test checks the section {section.title!r} of paper/{section.chapter}.py"
             raise FolderError(fact, "name one for a definition of this section", file=PAPER)
     return sorted(sections, key=lambda one: one.order), chapters
 

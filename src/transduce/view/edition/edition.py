@@ -138,23 +138,23 @@ class Book:
         title = f"<h4>{passage.name}</h4>" if passage.name else ""
         code = "".join(self.render_statements(chapter, passage.lines))
         facts = "".join(map(self.render_fact, passage.facts))
-        held = f'<div class="tests">{facts}</div>' if facts else ""
+        tests = f'<div class="tests">{facts}</div>' if facts else ""
         if "import" in self.code[chapter][min(passage.lines, default=0)]:
             code = f"<details><summary><span>import …</span></summary>{code}</details>"
-        right = f'<div><div class="code">{code}</div>{held}</div>' if code else ""
+        right = f'<div><div class="code">{code}</div>{tests}</div>' if code else ""
         return (
             f'<div class="row"{named}><div>{title}{render_prose(passage.prose)}</div>{right}</div>'
         )
 
     def render_statements(self, chapter: str, numbers: Sequence[int]) -> Iterator[str]:
         """Yield the HTML of the statements in these lines; a statement unfolds its values."""
-        statements, found = self.tracer.statements[chapter], self.tracer.values[chapter]
+        statements, recorded = self.tracer.statements[chapter], self.tracer.values[chapter]
         code = self.code[chapter]
         for key, lines in groupby(
             numbers, lambda line: statements.get(line, ((line, line), None))[0]
         ):
             text = "".join(f"<span data-n={line}>{code[line]}</span>" for line in lines)
-            values = found.get(key)
+            values = recorded.get(key)
             if values is None or key[0] not in numbers:
                 yield text
                 continue

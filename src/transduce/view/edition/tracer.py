@@ -31,10 +31,10 @@ PAIRS = (
 SIZES = Architecture(layers=2, d_model=16, d_ff=40, heads=3, d_k=5, d_v=6)
 TRAINING = Training(steps=90, warmup=40)
 SEARCH = Search(beam=3, batch_size=2)
-TRACED_UPDATES = 2  # the first updates of the training
+TRACED_UPDATES = 2  # this many first updates of the training are traced
 SELF = ("self", "cls")
 SHOWN = 4  # how many of a tensor's numbers or a list's entries are shown
-LARGEST_GRID = 12  # rows and columns of a matrix of flags that is shown whole
+LARGEST_GRID = 12  # a boolean matrix of up to this many rows and columns is shown whole
 Lines = tuple[int, int]  # first and last line of a statement, or of a compound statement's head
 
 
@@ -58,7 +58,7 @@ class Tracer:
         self.calls = dict[CodeType, int]()
 
     def __call__(self, frame: FrameType, _event: str, _value: object) -> "CallTracer | None":
-        """Record a call's arguments; return its statements' tracer, None outside of `paper/`."""
+        """Record a call's arguments; return a tracer of its statements, None outside `paper/`."""
         code, chapter = frame.f_code, self.files.get(frame.f_code.co_filename)
         if chapter is None or code.co_name.startswith("<"):
             return None
@@ -76,7 +76,7 @@ class Tracer:
 @final
 @dataclasses.dataclass
 class CallTracer:
-    """A `sys.settrace` function for one call that records in `values` what each statement gives."""
+    """A `sys.settrace` function for one call; it records in `values` what each statement gives."""
 
     statements: Mapping[int, tuple[Lines, ast.stmt]]
     values: dict[Lines, Values]
@@ -109,7 +109,7 @@ class CallTracer:
 
 
 def find_statements(tree: ast.AST) -> dict[int, tuple[Lines, ast.stmt]]:
-    """Return for each line the innermost statement and that statement's first and last line."""
+    """Return for each line ((first line, last line), statement) of its innermost statement."""
     found = dict[int, tuple[Lines, ast.stmt]]()
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
@@ -180,7 +180,7 @@ def describe_value(value: object, *, brief: bool = False) -> str:
 
 
 def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
-    """Yield (name, value) of a named tuple's fields, or a dataclass's that are not at default."""
+    """Yield (name, value) of a named tuple's fields, or of a dataclass's fields not at default."""
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
     defaults = {one.name: one.default for one in fields}
     for name in getattr(value, "_fields", defaults):
@@ -229,11 +229,11 @@ def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
             sys.settrace(previous)
         return True
 
-    before, threads = torch.get_deterministic_debug_mode(), torch.get_num_threads()
+    mode, threads = torch.get_deterministic_debug_mode(), torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
         try:
             use_threads(1)  # so that the last bits are equal on every machine
-            torch.set_deterministic_debug_mode("error")  # weights are NaN until drawn
+            torch.set_deterministic_debug_mode("error")  # also fills new weights with NaN
             sys.settrace(tracer)
             model = build_transformer(SIZES, len(words), len(words), TRAINING.seed)
             optimiser = Adam(model, TRAINING)
@@ -243,6 +243,6 @@ def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
             found = beam_search(StepwiseTransformer(model), sides[0], SEARCH)
         finally:
             sys.settrace(previous)
-            torch.set_deterministic_debug_mode(before)
+            torch.set_deterministic_debug_mode(mode)
             use_threads(threads)
     return tracer, [" ".join(words[n] for n in one[0].ids) for one in found]

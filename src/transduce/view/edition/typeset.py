@@ -57,7 +57,7 @@ def render_equation(text: str, *, is_block: bool = False) -> str:
 
 
 def render_sum(tokens: list[tuple[bool, str]]) -> str:
-    """Return a sum up to ")" as MathML; remove its (follows space, token) pairs from the list."""
+    """Return a sum up to ")" as MathML; remove its (is_spaced, token) pairs from the list."""
     found = list[str]()
     while tokens and tokens[0][1] != ")":
         if tokens[0][1] in SIGNS:
@@ -71,8 +71,8 @@ def render_product(tokens: list[tuple[bool, str]]) -> str:
     """Return a product or fraction as MathML; remove its pairs, as `render_sum` does."""
     factors = list[str]()
     while tokens and tokens[0][1] not in SIGNS | {")"}:
-        spaced, token = tokens[0]
-        if token == "/" and spaced:
+        is_spaced, token = tokens[0]
+        if token == "/" and is_spaced:
             tokens.pop(0)
             above = strip_parentheses(factors.pop()) if len(factors) == 1 else "".join(factors)
             factors = [
@@ -82,7 +82,7 @@ def render_product(tokens: list[tuple[bool, str]]) -> str:
             tokens.pop(0)
             factors.append(f"<mo>{token}</mo>")
         else:
-            is_apart = bool(factors) and spaced and not factors[-1].startswith("<mo>")
+            is_apart = bool(factors) and is_spaced and not factors[-1].startswith("<mo>")
             factors.append((SPACE if is_apart else "") + render_factor(tokens))
     return "".join(factors)
 

@@ -1,4 +1,4 @@
 """The explainer, a page in which a small trained model runs, with every step shown."""
 
 MAX_WEIGHTS = 5_000_000  # so that a model in a page takes some milliseconds a step
-LONGEST = 48  # pieces of a sentence, END included, that is typed into the page
+LONGEST = 48  # the most pieces of a sentence typed into the page, END included

@@ -1,6 +1,6 @@
 """Sentences that show something: their translation changes when a part of the model is changed.
 
-The page tries its experiments when it is made, with the weights that it stores. It opens with a
+Experiments are tried when a page is built, with the weights that it stores. The page opens with a
 sentence that an experiment changes, or says that none of those tried was changed.
 """
 
@@ -32,12 +32,12 @@ LONGEST = 40  # pieces of an output
 MOST_ENDLESS = 2  # an experiment is given up after this many outputs of the greatest length
 RESIDUAL = "encoder.1.self.residual"
 MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
-MOST_SEARCHED = 60  # sentences and parts of sentences of which a search with another α is made
+MOST_SEARCHED = 60  # sentences and parts of sentences that are translated with another α
 WORD_ORDER = (
     *("The dog sees the cat.", "The cat sees the dog.", "The teacher sees the girl."),
     *("The man helps the woman.", "The child sees the doctor.", "The girl visits the teacher."),
 )
-TWO_CLAUSES = (  # such a translation is long enough for words to be read that come later
+TWO_CLAUSES = (  # translations so long that, without the mask, words read later words
     "The dog sees the cat and the cat sees the dog.",
     "The teacher sees the girl and the man helps the woman.",
     "The child sees the doctor and the girl visits the teacher.",
@@ -63,7 +63,7 @@ class Change:
 @final
 @dataclass(frozen=True)
 class Experiment:
-    """A change of model or α, with a sentence and both translations, "" if none is found."""
+    """A change of model or α, a sentence and its two translations ("" if no sentence is found)."""
 
     off: list[str]
     edits: list[str]
@@ -71,7 +71,7 @@ class Experiment:
     before: str = ""
     after: str = ""
     alpha: float | None = None
-    twin: str = ""  # for positions: the same pieces in another order, "" if no text has them
+    twin: str = ""  # for positions: a text with the same pieces in another order, or ""
 
 
 def list_changes(model: Transformer) -> dict[str, list[Change]]:
@@ -97,18 +97,18 @@ def find_experiments(
 ) -> dict[str, Experiment]:
     """Return the `tried` experiments by name, each with a text whose translation it changes.
 
-    Of positions, a text is preferred whose translation says its words in another order; of the
-    others, one whose translation becomes none that another experiment found.
-    Long translations are left out: a changed model computes every step anew, and one that is hardly
-    trained never ends.
+    A text is preferred if its changed translation is not that of an earlier experiment and, for
+    positions, has most words of the old translation in another order. Long translations are left
+    out: a changed model computes every step anew, and the translation of a hardly trained model
+    never ends.
     """
     texts = [text for text, ids in outputs.items() if len(ids) <= LONGEST]
-    ends = set[str]()  # translations that experiments found
+    earlier = set[str]()  # changed translations of earlier experiments
 
     def find(name: str, changes: Sequence[Change]) -> Experiment:
         found = Experiment(list(changes[0].off), changes[0].name_edits())
-        places, endless = sorted(product(range(len(texts)), range(len(changes))), key=sum), 0
-        for text, change in [(texts[i], changes[j]) for i, j in places[:MOST_TRIED]]:
+        pairs, endless = sorted(product(range(len(texts)), range(len(changes))), key=sum), 0
+        for text, change in [(texts[i], changes[j]) for i, j in pairs[:MOST_TRIED]]:
             likeliest = partial(find_likeliest, translator, model, text, outputs[text])
             if likeliest(change) == likeliest(Change()):
                 continue  # a search would hardly find another output
@@ -121,11 +121,11 @@ def find_experiments(
                     break
             elif before and after not in ("", before):
                 one = Experiment(list(change.off), change.name_edits(), text, before, after)
-                if after not in ends and (name != "positions" or is_reordered(before, after)):
+                if after not in earlier and (name != "positions" or is_reordered(before, after)):
                     found = one
                     break
                 found = found if found.text else one
-        ends.add(found.after)
+        earlier.add(found.after)
         return found
 
     return {name: find(name, changes) for name, changes in tried.items()}
@@ -140,15 +140,15 @@ def find_alpha(
 
     Of a sentence that a model knows well, one output is far likelier than all others. So sentences
     without their third word, often the verb, are tried, too, and then beginnings of sentences, the
-    longest first. `search` returns the ids of a text's output with
-    some α, or with the recipe's for None; `decode` returns their text.
+    longest first. `search` returns the ids of a text's output with some α, or with the recipe's
+    for None; `decode` returns their text.
     """
     split = [text.split(" ") for text in outputs]
-    torn = [" ".join([*one[:2], *one[3:]]) for one in split if len(one) > 3]
+    without_third = [" ".join([*one[:2], *one[3:]]) for one in split if len(one) > 3]
     words = [text.rstrip(".?!").split(" ") for text in outputs]
     most = max(map(len, words), default=0)
     begun = [" ".join(one[:-cut]) for cut in range(1, most) for one in words if len(one) > cut + 1]
-    for text in list(dict.fromkeys([*outputs, *torn, *begun]))[:MOST_SEARCHED]:
+    for text in list(dict.fromkeys([*outputs, *without_third, *begun]))[:MOST_SEARCHED]:
         ids = outputs.get(text) or search(text, None)
         for alpha in (0.0, 1.0) if len(ids) <= LONGEST else ():
             found = search(text, alpha)
@@ -188,14 +188,14 @@ def translate_with_change(
 ) -> list[int]:
     """Translate a text with a change, as the page does; return the ids, with END.
 
-    Every step of a changed model computes all anew.
+    A changed model computes everything anew at every step.
     """
     (source,) = translator.task.encode_sources([text])
     operations = change_operations(model, change)
-    is_whole = not (change.off or change.edits)
-    stepwise = combine_models([model]) if is_whole else RecomputingModel(model, operations)
+    is_same_model = not (change.off or change.edits)
+    stepwise = combine_models([model]) if is_same_model else RecomputingModel(model, operations)
     search = replace(translator.recipe.search, constrained=False, stop="exact")
-    if not is_whole:
+    if not is_same_model:
         room = max(0, LONGEST - len(source))
         search = replace(search, extra_length=min(room, search.extra_length))
     if change.alpha is not None:
@@ -244,7 +244,7 @@ def change_modules(model: Transformer, change: Change) -> Iterator[None]:
 
 def build_changed_attention(model: Transformer, change: Change) -> BuildAttention:
     """Return a builder of attention functions that make a change; use it for one search only."""
-    calls = {True: count(), False: count(-model.sizes.encoder_depth)}  # the encoder's come first
+    calls = {True: count(), False: count(-model.sizes.encoder_depth)}  # the encoder's are below 0
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
         def change_weights(weights: list[Tensor]) -> None:

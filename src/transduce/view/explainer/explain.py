@@ -67,7 +67,7 @@ FORMAT = 1  # version of header and weights; a page's script reads no other
 TRAINING = ("steps", "warmup", "learning_rate_factor", "label_smoothing", "smoothing_form")
 EXAMPLES = 5  # sentences that the page offers
 MOST_TEXTS = 14  # sentences with which experiments are tried
-WORDS, TRIED = range(7, 11), 11  # words of a phrasebook's sentence, and how many are tried
+WORDS, TRIED = range(7, 11), 11  # words of a phrasebook's sentence; how many sentences are tried
 ENGLISH = ("A dog runs.", "The small house is old.", "She reads a book.")
 INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
 CORE = ("sums", "pieces", "weights", "model", "beam")
@@ -160,13 +160,12 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     *,
     offered: Sequence[str] = (),
 ) -> Explainer:
-    """Return an explainer; the last stage is stored as `numbers`, all earlier ones in 8 bits.
+    """Return an explainer; `numbers` is the format of the last stage, and earlier ones have 8 bits.
 
-    The page offers the `offered` sentences, or if there are none, some of `texts`, first those
-    that an experiment changes.
-    `more` is what the header has besides the model: film, tour, loss curve. `words` are the page's
-    language, "" if the reader's browser chooses, and its own words by language. Equal arguments
-    give equal bytes.
+    The page offers the `offered` sentences. If there are none, it offers some of `texts`, first
+    those that an experiment changes. `more` is what the header has besides the model: film, tour,
+    loss curve. `words` are the page's language ("" if the reader's browser chooses), and its own
+    words by language. Equal arguments give equal bytes.
     """
     about, blocks = list[dict[str, Any]](), list[DataBlock]()
     kinds = ["int8"] * (len(stages) - 1) + [numbers]
@@ -179,9 +178,9 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     model = build_stored_model(translator, stored[-1])
     outputs = {text: translate_with_change(translator, model, text, Change()) for text in texts}
     experiments = find_experiments(translator, model, outputs, list_changes(model))
-    reading, turned, turns = choose_aligning_heads(translator, model, outputs)
+    reading, reordered_text, turns = choose_aligning_heads(translator, model, outputs)
     shown = [one.text for one in experiments.values() if one.text]
-    texts = [*offered] or list(dict.fromkeys([*shown, turned, *texts]))[:EXAMPLES]
+    texts = [*offered] or list(dict.fromkeys([*shown, reordered_text, *texts]))[:EXAMPLES]
     swap = experiments["positions"]
     experiments["positions"] = replace(swap, twin=find_twin(translator, swap.text, [*outputs]))
     experiments["alpha"] = find_alpha(
@@ -194,21 +193,21 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
         **build_header(translator, texts, compute_example(translator, model, texts[0])),
         **more,
         "experiments": {name: asdict(one) for name, one in experiments.items()},
-        "reading": {**asdict(reading), "text": turned, "turns": turns},
+        "reading": {**asdict(reading), "text": reordered_text, "turns": turns},
         "title": title,
         "stages": about,
         "map": draw_maps(translator, sorted({"en", *own})),
     }
     data = [texts_block(own, language), json_block("header", header), *blocks]
     page = build_page(f"How the model “{title}” translates", PARTS, data, language)
-    said = decode_output(translator, outputs[turned])
+    said = decode_output(translator, outputs[reordered_text])
     return Explainer(page, write_storyboard(header, said, own.get(language, {})))
 
 
 def require_explainable(translator: Translator, max_weights: int) -> None:
     """Raise InputError for a model that no page can run, such as an ensemble or a large model."""
     if len(translator.models) > 1:
-        fact = f"the explainer shows one model, and this is {len(translator.models)}"
+        fact = f"the explainer shows one model, and these are {len(translator.models)}"
         raise InputError(fact, "load one model of the ensemble")
     (model,) = translator.models
     require_task(translator.task, TextToText, translator.recipe.data, "the explainer")
@@ -223,11 +222,11 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
         f"the explainer stores weights itself, and these are already rounded to {precision}",
         "load the model in float32",
     )
-    page = Architecture()
+    supported = Architecture()
     others = "activation", "attention_biases", "output_bias", "norm_epsilon", "compatibility"
     for name in others:
         require(
-            getattr(model.sizes, name) == getattr(page, name),
+            getattr(model.sizes, name) == getattr(supported, name),
             f"architecture.{name} is {getattr(model.sizes, name)}, which the page cannot compute",
             INSTEAD,
         )
@@ -315,9 +314,9 @@ def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any
 
 def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
     """Return a vocabulary's kind, and its learned merges as pairs of ids, or pieces as bytes."""
-    kind, size = deserialise(vocabulary.to_bytes()), 258
+    kind, first_learned = deserialise(vocabulary.to_bytes()), 258
     if kind.model["type"] == "WordPiece":
-        pieces = [list(one) for one in kind.symbol_bytes[size:]]
+        pieces = [list(one) for one in kind.symbol_bytes[first_learned:]]
         return {"kind": "word-piece", "learned": pieces}
     ids, merges = kind.model["vocab"], kind.model["merges"]
     return {"kind": "byte-pair", "learned": [[ids[a], ids[b]] for a, b in merges]}

@@ -15,7 +15,7 @@ from transduce.text.files import read_bytes
 from transduce.view.page.document import Texts, read_part, read_texts, texts_file
 
 PAGE, ENGLISH, OWN_TOUR = "explainer", "en", "explainer/tour.json"
-MAX_BYTES, NAMED = 1 << 20, 3
+MAX_BYTES, NAMED = 1 << 20, 3  # of a file; texts that an error names
 MAX_STEPS = 200  # the most steps of a tour
 TOUR_HINT = (
     'a list of {"title": "…", "text": "…", "link": "#p=cross&l=2"}, the link as the page has it'
@@ -51,17 +51,17 @@ def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, 
 
     Give a `language` that the package has, or a `file` named after its language, not both.
     """
-    brought = read_texts(PAGE)
+    own = read_texts(PAGE)
     if file is not None:
         if language:
             fact = f"a file of texts and the language {language!r} exclude each other"
             raise InputError(fact, "leave one of them out")
-        return file.stem, {file.stem: read_texts_file(file, brought["de"])}
-    if language and language not in (ENGLISH, *brought):
-        known = ", ".join((ENGLISH, *brought))
+        return file.stem, {file.stem: read_texts_file(file, own["de"])}
+    if language and language not in (ENGLISH, *own):
+        known = ", ".join((ENGLISH, *own))
         hint = f"known: {known}; a file has another one: --texts {language}.json"
         raise InputError(f"the page has no language {language!r}", hint)
-    return language, {code: brought[code] for code in brought if language in ("", code)}
+    return language, {code: own[code] for code in own if language in ("", code)}
 
 
 def read_texts_file(file: Path, wanted: Texts) -> Texts:
@@ -80,12 +80,12 @@ def read_texts_file(file: Path, wanted: Texts) -> Texts:
         raise InputError(f"has no texts of the page: {error}", hint, file=file) from error
     missing = [text for text in wanted if not found.get(text, "").strip()]
     unknown = [text for text in found if text not in wanted]
-    places = [
+    incomplete = [
         text
         for text in wanted
         if text not in missing and {*VALUE.findall(text)} != {*VALUE.findall(found[text])}
     ]
-    faults = {"lacks": missing, "has unknown": unknown, "leaves out a value of": places}
+    faults = {"lacks": missing, "has unknown": unknown, "leaves out a value of": incomplete}
     for fact, texts in faults.items():
         if texts:
             raise InputError(f"{fact} {name_texts(texts)}", hint, file=file)
@@ -152,7 +152,7 @@ class Line:
 
 
 def read_film(file: Path | None) -> list[Line]:
-    """Read a film's script from a JSON file, by default ours; raise InputError if it is unfit."""
+    """Read a film's script from a JSON file, or the page's own; raise InputError if it is unfit."""
     try:
         own = read_part(OWN_FILM).encode() if file is None else b""
         lines = parse_json(own or read_bytes(file or Path(), MAX_BYTES))

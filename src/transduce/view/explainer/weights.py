@@ -80,14 +80,14 @@ def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[
     run that goes on from another model has no untrained stage.
     """
     curve = read_loss_curve(run)
-    steps = choose_milestones(
+    milestones = choose_milestones(
         [*list_snapshots(run, MILESTONES), *list_snapshots(run)], curve, trained.step
     )
     between = [
         Stage(
             name, found.step, require_matching_tensors(found.weights(), trained.weights, file=run)
         )
-        for name, found in steps
+        for name, found in milestones
     ]
     first = [] if PARENT in read_run(run).fingerprints else [build_untrained_stage(translator)]
     return [*first, *between, trained], curve
@@ -162,8 +162,8 @@ def encode_bytes(values: Float32[np.ndarray, "..."]) -> Encoded:
     rows = values.reshape(len(values), -1)
     scales = (np.abs(rows).max(axis=1, keepdims=True) / 127).astype("<f4")
     signed = np.rint(rows / np.where(scales > 0, scales, 1)).astype(np.int8)
-    held = (signed.astype(np.float64) * scales).astype(np.float32)
-    return scales.tobytes() + signed.tobytes(), held.reshape(values.shape)
+    rounded = (signed.astype(np.float64) * scales).astype(np.float32)
+    return scales.tobytes() + signed.tobytes(), rounded.reshape(values.shape)
 
 
 def encode_floats(values: Float32[np.ndarray, "..."]) -> Encoded:
@@ -189,7 +189,7 @@ def store_weights(weights: Mapping[str, Tensor], number_format: str) -> StoredWe
         f"unknown numbers {number_format!r}",
         f"known: {', '.join(ENCODINGS)}",
     )
-    layout, parts, held, offset = [], [], dict[str, Tensor](), 0
+    layout, parts, page_tensors, offset = [], [], dict[str, Tensor](), 0
     for name, tensor in weights.items():
         values = tensor.detach().float().cpu().contiguous().numpy()
         kind = choose_number_format(values, number_format)
@@ -199,9 +199,9 @@ def store_weights(weights: Mapping[str, Tensor], number_format: str) -> StoredWe
             | {"offset": offset, "size": len(content)}
         )
         parts.append(content)
-        held[name] = torch.from_numpy(stored.copy())
+        page_tensors[name] = torch.from_numpy(stored.copy())
         offset += len(content)
-    return StoredWeights(zlib.compress(b"".join(parts), 9), layout, MappingProxyType(held))
+    return StoredWeights(zlib.compress(b"".join(parts), 9), layout, MappingProxyType(page_tensors))
 
 
 def choose_number_format(values: Float32[np.ndarray, "..."], wanted: str) -> str:

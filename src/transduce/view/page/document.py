@@ -99,8 +99,8 @@ def base64_block(identifier: str, content: bytes) -> DataBlock:
 def encode_seven_bits(content: bytes) -> str:
     """Encode bytes as text, seven bits a character; zeros pad them to a multiple of seven bytes.
 
-    The text has 1.17 times their size (base64: 1.33 times). Characters that HTML changes (NUL, CR)
-    or that could end the block (<) get 256 added.
+    The text is 1.17 times as long as the bytes (base64: 1.33 times). Characters that HTML changes
+    (NUL, CR) or that could end the block (<) get 256 added.
     """
     padded = np.frombuffer(content + bytes(-len(content) % 7), np.uint8)
     sevens = np.packbits(np.unpackbits(padded).reshape(-1, 7), axis=1) >> 1
@@ -167,7 +167,7 @@ def build_page(
     empty). Equal arguments give equal bytes. With `is_compressed` the script and JSON are packed.
     """
     script, style = join_scripts(parts.scripts), join_styles(parts.styles)
-    held = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in title)
+    shown_title = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in title)
     scripts = [script]
     if is_compressed:
         data, script = pack_blocks(data, script), join_scripts(UNPACK)
@@ -185,7 +185,7 @@ def build_page(
             '\n<meta name="viewport" content="width=device-width,initial-scale=1">\n',
             '<meta name="color-scheme" content="light dark">\n',
             '<meta name="referrer" content="no-referrer">\n',
-            f"<title>{html.escape(held, quote=False)}</title>\n",
+            f"<title>{html.escape(shown_title, quote=False)}</title>\n",
             f"<style>{style}</style>\n</head>\n<body>\n",
             re.sub(r"\n +", "\n", read_part(parts.markup)),
             body,

@@ -20,7 +20,7 @@ SCRIPT_TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# A line end between a block and the declaration after it; statements end with semicolons.
+# A line end between a block and a declaration is needless: statements end with semicolons.
 DECLARED = re.compile(r"(?<=})\n(?=(?:(?:async )?function|let) )")
 STYLE_NAME = re.compile(r'="([a-z-]+)"]')  # an attribute's value that needs no quotes
 STYLE_BLANK = re.compile(r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})", re.DOTALL)
@@ -66,8 +66,8 @@ def squeeze_space(before: str, space: str, after: str) -> str:
     """Return what replaces the whitespace between two characters: a line end, a space, or ""."""
     if "\n" not in space:
         are_signs = before in "+-/" and after in "+-/"
-        are_of_words = all(one.isalnum() or one in "_$" for one in (before, after))
-        return " " if are_signs or are_of_words else ""
+        are_word_characters = all(one.isalnum() or one in "_$" for one in (before, after))
+        return " " if are_signs or are_word_characters else ""
     is_indented = space.endswith(" ")
     if before in "\n;" or (is_indented and (before in "{,([" or after in "})].?:")):
         return ""

@@ -58,7 +58,7 @@ def write_text(text: str) -> str:
 
 
 def write_table(cells: Cells) -> Iterator[str]:
-    """Yield an HTML table in parts, with a column of bars after each two columns to compare."""
+    """Yield an HTML table in parts, with a column of bars after each pair of compared columns."""
     head, *rows = cells
     compared = list(find_comparisons(head))
     papers, order = {one.paper for one in compared}, list[int | Comparison]()
@@ -73,13 +73,13 @@ def write_table(cells: Cells) -> Iterator[str]:
     )
     yield f"<table><thead><tr>{titles}</tr></thead><tbody>"
     for row in rows:
-        found = "".join(
+        html_cells = "".join(
             f"<td>{html.escape(row[one])}</td>"
             if isinstance(one, int)
             else f"<td>{draw_difference(row, one, scales[one][find_measure(row, head)])}</td>"
             for one in order
         )
-        yield f"<tr>{found}</tr>"
+        yield f"<tr>{html_cells}</tr>"
     yield "</tbody></table>"
 
 

@@ -18,7 +18,7 @@ PARTS = replace(
     connect="'self'",
     forms="'self'",
 )
-AUTO = "auto"  # the source's value in the form if its language is to be detected
+AUTO = "auto"  # the form's value for a source whose language is to be detected
 MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->")
 
 
@@ -60,7 +60,7 @@ class TranslationPage:
     ) -> str:
         """Return the page as HTML; its form, for browsers without JavaScript, has these contents.
 
-        `detected` is the source language that was detected, if it was to be.
+        `detected` is the detected source language, "" if none was to be detected.
         """
         sources = {one: self.names.get(one, one) for one, _ in self.pairs}
         targets = {one: self.names.get(one, one) for _, one in self.pairs}

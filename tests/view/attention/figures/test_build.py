@@ -146,6 +146,14 @@ def test_figure_5_takes_the_two_heads_that_differ_most():
     assert choose_heads(ranked, FIGURES[5]) == (2, (3, 6))
 
 
+def test_a_record_of_some_layers_has_the_figures_of_these_alone():
+    view = view_of(3)
+    some = view.select_layers([2])
+    assert draw_paper_figure(some, FIGURES[3], 2) == draw_paper_figure(view, FIGURES[3], 2)
+    with pytest.raises(InputError, match="there is no layer 1"):
+        draw_paper_figure(some, FIGURES[3], 1)
+
+
 def test_layers_heads_and_words_that_do_not_exist_are_refused():
     with pytest.raises(InputError, match="there is no layer 5: this model has 2"):
         draw_paper_figure(view_of(3), FIGURES[3], 5)

@@ -122,7 +122,7 @@ def test_what_cannot_be_surveyed_is_refused(translator):
         transduce.survey(translator, ["a"], ["a"], gold=["0-9"])
     with pytest.raises(InputError, match="gold has fewer lines"):
         transduce.survey(translator, SOURCE, TARGET, gold=["0-0"])
-    with pytest.raises(InputError, match="a survey is of one model"):
+    with pytest.raises(InputError, match="a survey needs one model"):
         transduce.survey(ensemble_of(translator, translator), SOURCE, TARGET)
 
 

@@ -130,7 +130,9 @@ def survey(
     """
     require_count("pairs", pairs)
     translator = model if isinstance(model, Translator) else load(model)
-    require(len(translator.models) == 1, "a survey is of one model", "load one of the ensemble")
+    require(
+        len(translator.models) == 1, "a survey needs one model", "load one model of the ensemble"
+    )
     lines = [read_text(name, text) for name, text in (("source", source), ("target", target))]
     require_equal_lines(source=lines[0], target=lines[1])
     links = None if gold is None else read_alignments("gold", gold, parse_gold_links)
@@ -221,10 +223,10 @@ def list_heads(model: Transformer) -> list[Head]:
 
 def split_pairs(pairs: Sequence[AlignedPair]) -> list[list[AlignedPair]]:
     """Return the pairs in batches of similar length."""
-    ours = np.array([len(pair.source) for pair, _ in pairs], np.int64)
-    theirs = np.array([len(pair.target) for pair, _ in pairs], np.int64)
-    limit = max(TOKENS, int((ours + theirs).max()))
-    batches = split_update(np.arange(len(pairs)), ours, theirs, limit)
+    source_lengths = np.array([len(pair.source) for pair, _ in pairs], np.int64)
+    target_lengths = np.array([len(pair.target) for pair, _ in pairs], np.int64)
+    limit = max(TOKENS, int((source_lengths + target_lengths).max()))
+    batches = split_update(np.arange(len(pairs)), source_lengths, target_lengths, limit)
     return [[pairs[n] for n in batch] for batch in batches]
 
 
@@ -257,13 +259,13 @@ class SurveySums:
         task, shifted = translator.task, translator.aligner.find_heads().shifted
         words = find_pair_words((task.source, task.target), pair.source, pair.target)
         rows = slice(1, None) if shifted else slice(None, -1)
-        linked = np.zeros((words.target[-1] + 1, words.source[-1] + 1), dtype=bool)
+        word_links = np.zeros((words.target[-1] + 1, words.source[-1] + 1), dtype=bool)
         for i, j in alignment.links:
-            linked[j, i] = True
-        pieces = linked[np.ix_(words.target, words.source)]  # [t s]
+            word_links[j, i] = True
+        piece_links = word_links[np.ix_(words.target, words.source)]  # [t s]
         weights = view.weights["cross"][:, :, rows, :-1]  # [L H t s]
-        self.aligned = self.aligned + (weights * pieces).sum(axis=(-2, -1))
-        self.linked += int(pieces.any(axis=1).sum())
+        self.aligned = self.aligned + (weights * piece_links).sum(axis=(-2, -1))
+        self.linked += int(piece_links.any(axis=1).sum())
 
     def describe(self, head: Head, loss: float) -> SurveyedHead:
         """Return a head's averages, with `loss`, the rise of the loss without this head."""
@@ -335,7 +337,7 @@ def silence_head(
             dropout: float = 0.0,
         ) -> Float[Tensor, "T H d_v"]:
             out = attention(q, k, v, dropout)
-            if next(calls) == layer:  # each call is one layer
+            if next(calls) == layer:  # each layer makes one call
                 out = out.clone()
                 out[:, head - 1] = 0
             return out
