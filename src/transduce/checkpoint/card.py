@@ -64,7 +64,7 @@ def title_section(recipe: Recipe, model: ModelDescription, parameters: int) -> s
     """Return the card's heading, a sentence on the model's sizes, and the recipe's description."""
     sizes, purpose = recipe.architecture, escape_markdown(model.purpose)
     codes, name = "-".join(model.languages), shorten_name(recipe.name)
-    if not (codes and name.startswith(f"{codes}, ")):  # as a default title does
+    if not (codes and name.startswith(f"{codes}, ")):  # a default title begins with the codes
         name = f"{name}: {model.title}"
     encoder, decoder = sizes.encoder_depth, sizes.decoder_depth
     layers = f"{encoder} encoder and {decoder} decoder layers"
@@ -109,16 +109,16 @@ Another program trained this model; its text, cost and scores are not known here
 
 def data_section(recipe: Recipe, facts: CardFacts) -> str:
     """Return the card's section on the corpus and on how many items each filter removed."""
-    rows, left = [("read", "", f"{facts.pairs_read:,}")], facts.pairs_read
+    rows, remaining = [("read", "", f"{facts.pairs_read:,}")], facts.pairs_read
     for reason, count in facts.left_out.items():
-        left -= count
-        rows.append((reason, f"{count:,}", f"{left:,}"))
+        remaining -= count
+        rows.append((reason, f"{count:,}", f"{remaining:,}"))
     corpus, title = map(escape_markdown, (recipe.data.corpus, facts.description.title))
-    named = f"Corpus by the recipe: {corpus}, {title}."
+    corpus_line = f"Corpus by the recipe: {corpus}, {title}."
     if corpus.startswith(OWN):
-        named = f"Corpus: {corpus}."
+        corpus_line = f"Corpus: {corpus}."
     read = [f"What was read, by its sha256 or its generator: `{escape_markdown(facts.text)}`."]
-    about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
+    about = "\n\n".join(["## Data", corpus_line, *(read if facts.text else [])])
     tables = [markdown_table((f"{facts.unit}s", "left out", "remain"), rows)]
     if facts.mixture:
         head = ("text", f"{facts.unit}s", "share of those read", "updates", "tag")

@@ -68,7 +68,7 @@ def load_newest_checkpoint(
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
     """Return (newest intact checkpoint, newer damaged ones); FolderError if all are damaged.
 
-    The checkpoint is None if the run has none; each damaged one is (folder, reason). If
+    The checkpoint is None if the run has none. Each damaged checkpoint is (folder, reason). If
     `weight_count` is given, moments are left out, and a file with another number of weights is
     refused unread.
     """
@@ -94,8 +94,8 @@ def load_newest_checkpoint(
 def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Checkpoint:
     """Return a step's checkpoint; FolderError for damage or another number of weights.
 
-    With `weight_count` the moments are verified but not read, because translation does not need
-    them. So any optimiser may have made them.
+    If `weight_count` is given, the moments are verified but not read, because translation does not
+    need them. They may then be those of any optimiser.
     """
     opened = open_step(run / CHECKPOINTS, step)
     if weight_count is None:
@@ -202,11 +202,11 @@ def prune(run: Path, snapshot_count: int) -> list[str]:
     )
 
 
-MAX_BYTES = 24_000_000  # the largest snapshot that is kept: about 5 million weights
+MAX_BYTES = 24_000_000  # of a milestone: up to 6 million weights in float32
 
 
 def keep_milestones(run: Path, old: list[int]) -> list[int]:
-    """Move milestones among the snapshots of steps `old` to `milestones/`; return the other steps.
+    """Move snapshots of steps `old` that are milestones to `milestones/`; return the other steps.
 
     A snapshot is a milestone if its files are small and its step is at least twice the last
     milestone's.

@@ -1,7 +1,7 @@
 """The files of a model folder: their names, and the checks of manifest and bytes, without torch
 
-The file alignment.json has the heads that were chosen for word alignments. The manifest does not
-list this file, which is written later. It holds its own checksum and the manifest's sha256.
+The file alignment.json has the heads that were chosen for word alignments, its own checksum and the
+manifest's sha256. The manifest does not list alignment.json, which is written later.
 """
 
 import os
@@ -138,7 +138,7 @@ ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 )
 
 
-# entries that go together: of a model without an origin, a run, an adapted run, an import
+# entries that a manifest has together: no origin; from a run; from an adapted run; imported
 TOGETHER: tuple[set[str], ...] = (
     set(),
     {"run", "averaged"},

@@ -42,10 +42,10 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 
 
 def extend_run(folder: Path, changed: Recipe) -> Run:
-    """Change the training steps and all names in run.json to those of a recipe; return the run.
+    """Change training.steps and all names and descriptions in run.json to those of `changed`.
 
-    `changed` has the run's other settings, except for threads and micro-batches, which run.json
-    keeps.
+    Return the run. The other settings of `changed` must be those of the run; run.json keeps its own
+    threads and micro-batches.
     """
     run = read_run(folder)
     training = replace(run.recipe.training, steps=changed.training.steps)

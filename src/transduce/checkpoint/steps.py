@@ -83,7 +83,7 @@ def list_steps(parent: Path) -> list[int]:
 def newest_step(run: Path) -> int | None:
     """Return the step of a run's newest checkpoint, None if it has none.
 
-    What is called a step but has no manifest of that step of this run is no checkpoint.
+    A folder is no checkpoint unless its manifest names its step and this run.
     """
     for step in reversed(list_steps(run / CHECKPOINTS)):
         with suppress(FolderError):

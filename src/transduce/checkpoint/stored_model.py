@@ -89,7 +89,7 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
 
 
 def read_stored_model(folder: Path) -> StoredModel:
-    """Read and verify a model folder or a run's newest checkpoint; FolderError for others."""
+    """Read and verify a model folder or run's newest checkpoint; FolderError for other folders."""
     if is_run(folder):
         return read_run_model(folder)
     require_folder(folder, "name a model folder or a run")
@@ -137,7 +137,7 @@ def read_without_weights(folder: Path) -> tuple[VerifiedFolder, Recipe, Vocabula
 
 def read_run_model(folder: Path) -> StoredModel:
     """Return a run's newest checkpoint as a model; FolderError if damaged, InputError if none."""
-    from transduce.checkpoint.checkpoints import load_newest_checkpoint  # for runs alone
+    from transduce.checkpoint.checkpoints import load_newest_checkpoint  # only runs need it
 
     run = read_run(folder)
     vocabularies = read_run_vocabularies(folder)
@@ -166,9 +166,9 @@ def build_stored_model(stored: StoredModel) -> Transformer:
     """Build a stored model with its weights; FolderError for tensors of other names or shapes."""
     sizes, (source, target) = stored.recipe.architecture, stored.vocabularies
     model = Transformer(sizes, len(source), len(target), build_mixing=find_mixing(sizes))
-    ours = model.named_weights()
-    weights = require_matching_tensors(stored.weights, ours, file=stored.folder)
-    for name, weight in ours.items():
+    model_weights = model.named_weights()
+    weights = require_matching_tensors(stored.weights, model_weights, file=stored.folder)
+    for name, weight in model_weights.items():
         weight.copy_(weights[name])
     return model
 

@@ -8,8 +8,8 @@ from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes
 
-# Settings that the first stored recipes (tests/checkpoint/first_settings.txt) do not have. Each has
-# the value that keeps the earlier behaviour, and this value never changes with the default.
+# Settings that the first stored recipes (tests/checkpoint/first_settings.txt) do not have. Such a
+# recipe gets the value here, which keeps the earlier behaviour, even if the default changes.
 ADDED_LATER: Mapping[str, Value] = {
     "data.linearisation": "xx",
     "data.label_scheme": "raw",
@@ -48,9 +48,9 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
     missing = [
         path for path in setting_paths(recipe.as_json()) if path not in setting_paths(values)
     ]
-    lacking = [path for path in missing if path not in ADDED_LATER]
-    if lacking:
-        raise FolderError(f"the recipe lacks {', '.join(lacking[:3])}", HINT, file=file)
+    without_value = [path for path in missing if path not in ADDED_LATER]
+    if without_value:
+        raise FolderError(f"the recipe lacks {', '.join(without_value[:3])}", HINT, file=file)
     return with_changes(recipe, {path: ADDED_LATER[path] for path in missing})
 
 

@@ -39,8 +39,8 @@ def read_tensors(
     """Return the tensors in an open safetensors file; FolderError for damage, NaN or infinity.
 
     `value_count` is the number of values of all tensors, if known. The header is checked before any
-    memory is taken, so that a file needs no more than its size. Files of other programs may have
-    metadata, which are not read.
+    memory is taken, so that no tensors take more memory than the file's size. With `has_metadata` a
+    file may have metadata, as those of other programs do; the metadata are not read.
     """
     header = read_header(stream, file, has_metadata=has_metadata)
     values = sum(math.prod(entry.shape) for entry in header.values())
@@ -75,7 +75,7 @@ class TensorEntry:
 def read_header(
     stream: HashingReader, file: Path, *, has_metadata: bool = False
 ) -> dict[str, TensorEntry]:
-    """Return a header's tensor entries by offset; FolderError unless the tensors fill the file."""
+    """Return a header's entries in offset order; FolderError unless the tensors fill the file."""
     length = int.from_bytes(stream.read(8), "little")
     if not 8 <= 8 + length <= stream.size:
         raise FolderError("is no safetensors file: its header is cut", DAMAGED, file=file)
@@ -107,8 +107,8 @@ def parse_entry(name: str, entry: object, file: Path) -> TensorEntry:
             "data_offsets": [int(start), int(end)],
             **more,
         } if dtype in DTYPES and len(shape) <= MAX_DIMENSIONS and not more:
-            whole = all(type(size) is int and 0 <= size <= MAX_SIZE for size in shape)
-            if whole and math.prod(shape) * DTYPES[dtype].itemsize == end - start:
+            is_shape = all(type(size) is int and 0 <= size <= MAX_SIZE for size in shape)
+            if is_shape and math.prod(shape) * DTYPES[dtype].itemsize == end - start:
                 return TensorEntry(dtype, tuple(shape), start, end)
         case {"dtype": str(dtype)} if dtype in DTYPES:
             pass

@@ -124,7 +124,7 @@ def strip_to_letters(text: str) -> str:
 
 
 def read_test_lines(files: Iterable[Path]) -> frozenset[str]:
-    """Return test sets' lines, and both sides of their pairs, reduced to letters and digits."""
+    """Return test sets' lines, or both sides of their pairs, as lower-case letters and digits."""
     sides = set[str]()
     for file in files:
         is_table = is_exchange_file(file)  # CSV or a translation memory

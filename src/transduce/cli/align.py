@@ -65,11 +65,11 @@ def command(
     Prints a line of links for each pair, in Pharaoh's format: 0-0 1-2 links the first words, and
     the second of SOURCE with the third of TARGET. Words are what spaces separate.
 
-    A word is linked to the word that MODEL attends to most while it reads it (Chen et al. 2020).
-    --choose finds the layer and heads with the lowest alignment error rate on pairs with gold
-    links, and stores them in the model folder; `transduce align` and `translate --align` use them
-    from then on. They replace the choice that `transduce average` made by the words that occur
-    together in the training text, if there are 20 pairs or more.
+    A target word is linked to the source word that MODEL attends to most when the target word is
+    its input (Chen et al. 2020). --choose finds the layer and heads with the lowest alignment error
+    rate on pairs with gold links, and stores them in the model folder; `transduce align` and
+    `translate --align` use them from then on. With 20 pairs or more they replace an earlier choice,
+    such as `transduce average` makes by words that occur together in the training text.
 
     \b
     transduce align model dev.en dev.de --choose dev.align

@@ -189,7 +189,7 @@ def print_comparability(score: "Score") -> None:
 
 
 def poll_outputs(event: int) -> list[int]:
-    """Return which of standard output (1) and error (2) have an event, such as select.POLLHUP."""
+    """Return which of outputs 1 and 2 now have an event: select.POLLHUP, POLLERR or POLLNVAL."""
     poll = select.poll()
     for number in (1, 2):
         poll.register(number, 0)

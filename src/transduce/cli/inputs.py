@@ -220,7 +220,7 @@ class TextOptions:
         )
 
     def find_text(self, split: Literal["", "dev_", "old_", "test_"]) -> "Pairs | None":
-        """Return the text that fields with the prefix `split` name, or None; refuse a side alone.
+        """Return the text named by fields with the prefix `split`, or None; refuse a side alone.
 
         It may be the training text (the first of several --pairs), the development set, the older
         text to mix into the new, or the test set.
@@ -255,7 +255,7 @@ class TextOptions:
     def _open_pairs(self, path: Path, split: str) -> "TaskFiles":
         """Return the text in a file of pairs, read from the columns that --columns names.
 
-        If --columns has names, a plain file beside a CSV, TMX or XLIFF file is read as two columns.
+        If --columns has names and any file is CSV, TMX or XLIFF, plain files have two columns.
         """
         from transduce.runs.texts import TaskFiles
         from transduce.tasks.text import TRANSLATION

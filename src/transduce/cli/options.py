@@ -131,7 +131,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 def option(*names: str, default: Any = None, help: str, **attributes: Any) -> Any:  # noqa: A002, ANN401
     """Declare a field of a group (a frozen dataclass) with the click option that sets it.
 
-    The option is named after the field unless `names` are given. The value is Any, so that mypy
+    The option is named after the field unless `names` are given. The result is Any, so that mypy
     takes it for the field's default.
     """
     if default is None and attributes.get("is_flag"):
@@ -186,7 +186,7 @@ def format_options(group: "DataclassInstance", *names: str) -> list[str]:
 def refuse_given(names: Collection[str], fact: str, hint: str = "leave it out") -> None:
     """Raise InputError if the command line gives an option whose parameter is in `names`.
 
-    `fact` goes on after the option's name, such as "is for a figure".
+    `fact`, such as "is for a figure", follows the option's name.
     """
     context = click.get_current_context()
     for one in context.command.params:

@@ -115,7 +115,7 @@ class RecentUpdates:
     def __init__(self) -> None:
         self.nats: list[float] = []
         self.marks: list[tuple[float, int]] = []  # totals (seconds, target tokens) after updates
-        self.clock: list[tuple[float, float]] = []  # (time, total seconds), first and last update
+        self.clock: list[tuple[float, float]] = []  # (clock, seconds of updates), first and last
 
     def add(self, update: "Update", progress: "Progress") -> None:
         """Record an update: its time, the token count, and its loss if that is finite."""
@@ -126,7 +126,7 @@ class RecentUpdates:
         self.clock = [*self.clock[:1], (time.monotonic(), progress.seconds)]
 
     def format_perplexity(self) -> str:
-        """Return the perplexity of the last 50 updates without label smoothing, as text."""
+        """Return the last 50 updates' perplexity, without label smoothing, as text."""
         last = self.nats[-AVERAGED_UPDATES:]
         if not last:
             return "perplexity nan"  # there was no finite loss
@@ -136,8 +136,8 @@ class RecentUpdates:
     def format_pace(self, progress: "Progress", steps: int) -> list[str]:
         """Return target tokens per second and time left as text; [] after a single update.
 
-        The speed is that of the last updates alone, without validations and snapshots; the time
-        left assumes that these go on to take the same share of the time.
+        The speed is that of the last updates alone; the time left assumes that validations and
+        snapshots go on to take the same share of the time.
         """
         (began, tokens_before), (ended, tokens_after) = self.marks[0], self.marks[-1]
         seconds = ended - began
@@ -270,7 +270,7 @@ def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[Tr
 
     def add(group: str, values: dict[str, float], step: int) -> None:
         nonlocal writer
-        if writer is None:  # a resumed run writes its points anew from this step on
+        if writer is None:  # `purge_step` hides a resumed run's old points from here on
             from torch.utils.tensorboard import SummaryWriter
 
             with raise_save_errors(run / CURVES):

@@ -315,7 +315,7 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
 
 
 def describe_counts(sentences: int, kept: int, doubtful: int) -> str:
-    """Return as text how many sentences were translated, kept and marked for review."""
+    """Return as text how many sentences were translated now, before, and marked for review."""
     parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:
         parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")

@@ -1,7 +1,8 @@
 """Build a store (a corpus as token ids on disk) from pairs of lines, in constant memory.
 
 The pairs are read once, a block at a time. An interrupted build leaves no folder under the store's
-name. It leaves saved segments (encoded pairs), and the same command encodes only the other pairs.
+name. It leaves saved segments (encoded pairs). The same command, started again, encodes only the
+other pairs.
 """
 
 import hashlib
@@ -65,13 +66,13 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
         "symbols": {side: len(each) for side, each in zip(SIDES, vocabularies, strict=True)},
         "versions": {"transduce": __version__} | {name: version(name) for name in PACKAGES},
     }
-    cut = {"segment_tokens": SEGMENT_TOKENS, "block_characters": BLOCK_CHARACTERS}
+    limits = {"segment_tokens": SEGMENT_TOKENS, "block_characters": BLOCK_CHARACTERS}
     segments, kept, read = list[Segment](), list[int](), 0
     for index, pairs in enumerate(texts):
         share = shares[index] if shares else Share(name="text")
         part = describe_mixture(shares) | ({"text": index} if index else {})
-        origin = hashlib.sha256(to_json(manifest | cut | part)).hexdigest()
-        sizes = (len(encoder.source), len(encoder.target))
+        origin = hashlib.sha256(to_json(manifest | limits | part)).hexdigest()
+        symbols = (len(encoder.source), len(encoder.target))
         encode = partial(
             encode_block,
             encoder=encoder,
@@ -79,7 +80,7 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
             is_tagged=share.is_tagged,
             keeps_texts=keeps_texts,
         )
-        saved = SavedSegments(folder, origin, sizes, f"text{index}-" if index else "")
+        saved = SavedSegments(folder, origin, symbols, f"text{index}-" if index else "")
         found = encode_segments(saved, pairs, encode, progress, read)
         kept.append(sum(segment.counts.kept for segment in found))
         read += sum(segment.counts.read for segment in found)
@@ -114,7 +115,7 @@ def encode_segments(
     """
     rest = iter(pairs)
     segments = list(saved.open())
-    for segment in segments:  # their pairs are read, and so cleaned again, for the cleaning report
+    for segment in segments:  # reading their pairs cleans them again, for the cleaning report
         deque(islice(rest, segment.counts.read), maxlen=0)
         read += segment.counts.read
         progress(read)
@@ -167,9 +168,9 @@ def require_pairs(counts: PairCounts, max_length: int) -> None:
         )
     if counts.read:
         are_all = counts.too_long == counts.read
-        long = f"{'all' if are_all else f'{counts.too_long:,} of'} {counts.read:,}"
+        how_many = f"{'all' if are_all else f'{counts.too_long:,} of'} {counts.read:,}"
         raise InputError(
-            f"nothing is left to train on: {long} have more than {max_length} pieces on a side "
+            f"nothing is left to train on: {how_many} have more than {max_length} pieces on a side "
             "(data.max_length, the end counted)",
             "raise data.max_length, or split the lines into sentences",
         )

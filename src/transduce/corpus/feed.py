@@ -2,7 +2,7 @@
 
 An epoch may read pairs in another form than the store has them, such as in upper case. Which pairs
 change, and how, is a function of (seed, epoch, pair) alone. Nothing is stored: lengths are measured
-when an epoch is planned, and the pairs of an update are changed again when it is read.
+when an epoch is planned, and the pairs of an update are changed again when the update is read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ UNCHANGED: Mapping[int, tuple[Ids, Ids]] = MappingProxyType({})
 @final
 @dataclass(frozen=True)
 class Augmentation:
-    """The changes to a store's pairs; `data` has the share of an epoch's pairs for each change."""
+    """The changes to a store's pairs; `data` has the share of pairs for each kind of change."""
 
     store: Store
     encoder: PairEncoder
@@ -42,12 +42,12 @@ class Augmentation:
     seed: int
 
     def measure(self, epoch: int, pairs: Int[np.ndarray, " M"]) -> Lengths:
-        """Return all pairs' lengths, those of the M given pairs as this epoch changes them."""
+        """Return the lengths of all pairs, the M given pairs as this epoch changes them."""
         lengths = (self.store.source_lengths.copy(), self.store.target_lengths.copy())
         for start in range(0, len(pairs), BLOCK):
             for pair, sides in self.change(epoch, pairs[start : start + BLOCK]).items():
-                for row, ids in zip(lengths, sides, strict=True):
-                    row[pair] = len(ids)
+                for side_lengths, ids in zip(lengths, sides, strict=True):
+                    side_lengths[pair] = len(ids)
         return lengths
 
     def change(self, epoch: int, pairs: Int[np.ndarray, " P"]) -> dict[int, tuple[Ids, Ids]]:
@@ -67,7 +67,7 @@ class Augmentation:
     def change_texts(
         self, epoch: int, pairs: Int[np.ndarray, " P"]
     ) -> Iterator[tuple[int, Ids, Pair]]:
-        """Yield (index, ids of the tag, new text) of each of the P pairs that this epoch changes.
+        """Yield (index, ids of the tag, new texts) of those of the P pairs that this epoch changes.
 
         The tag is [BEGIN] or []. Pairs with symbols that have no text, such as <unk>, are left out.
         """
@@ -101,7 +101,7 @@ class Feed:
     store: Store
     plan: Plan
     micro_batch_tokens: int  # the most tokens in a micro-batch, both sides together
-    augmentation: Augmentation | None = None  # the one that the plan measures
+    augmentation: Augmentation | None = None  # the one whose `measure` the plan calls
 
     def micro_batches(self, step: int) -> list[Batch]:
         """Return the micro-batches of the update `step`, counted from 1."""
@@ -131,8 +131,8 @@ def read_batch(
 def gather_packed(side: Side, indices: Int[np.ndarray, " P"], changed: Mapping[int, Ids]) -> Packed:
     """Return the P sentences with these indices, packed; ids in `changed` replace the side's."""
     if changed:
-        parts = [
+        sentences = [
             changed.get(pair) or side.gather(np.array([pair])).tolist() for pair in indices.tolist()
         ]
-        return Packed.from_sentences(parts)
+        return Packed.from_sentences(sentences)
     return Packed(torch.from_numpy(side.gather(indices)), tuple(side.lengths[indices].tolist()))

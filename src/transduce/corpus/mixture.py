@@ -1,4 +1,4 @@
-"""The texts of a mixture, such as people's pairs and synthetic ones, and their shares of updates
+"""The texts of a mixture, such as human and synthetic pairs, and their shares of updates
 
 A store holds the texts end to end, each once; its manifest says how updates read them.
 """
@@ -20,16 +20,16 @@ KEY = "mixture"  # the manifest's entry on a mixture
 class Share:
     """A text's share of the updates: its weight, its first and last update, and any tag.
 
-    `weight` is relative to the other texts that are read at the time. In a request 0 stands for the
-    text's number of pairs, and the weight of an added text is relative to the sum of all texts that
-    are not added. In a store all weights are relative to each other.
+    Shares are proportional to the weights of the texts read at the time. In a request the weight 0
+    of a text that is not added stands for its number of pairs, and the weight of an added text is
+    relative to the sum of the weights of the texts that are not added. In a store that sum is 1.
     """
 
     name: str
     weight: float = 0.0
     start: int = 1  # the first update that reads the text
     stop: int = 0  # the last update; 0 for no end
-    is_tagged: bool = False  # whether the text's sources begin with BEGIN, as no others do
+    is_tagged: bool = False  # whether its sources begin with BEGIN; untagged sources have no BEGIN
     is_added: bool = False  # whether it is an addition, such as old, silver or synthetic pairs
     pairs: int = 0  # number of the text's pairs in the store
 
@@ -57,7 +57,7 @@ def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share
 
 
 def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
-    """Return a table row for each text: name, pairs, share, updates, and whether it is tagged.
+    """Return a table row for each text: name, pairs, share, span of updates, whether it is tagged.
 
     The share is that of an update that reads all texts.
     """

@@ -5,9 +5,9 @@ restart, a step has the same pairs. Sentence pairs are batched together by appro
 an update holds about `source_tokens` source tokens and `target_tokens` target tokens (section
 5.1). Both budgets count tokens without padding and are never exceeded.
 
-Each text of a mixture has an endless order of its own, pass after pass. An epoch takes the next
-pairs of each text in proportion to the shares, in all as many pairs as the texts have together. It
-ends early at a step after which a text begins or ceases to be read.
+Each text of a mixture is read in passes over all its pairs, one after another without end. An epoch
+takes the next pairs of each text, in proportion to the shares; their number is that of all pairs of
+these texts. An epoch ends early at a step after which a text begins or ceases to be read.
 """
 
 import bisect
@@ -26,7 +26,7 @@ from transduce.packed import greedy_cut
 # N: pairs of the corpus · M: of an epoch · P: of an update · K: texts · U: updates of an epoch
 
 Lengths = tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]]  # of sources, of targets
-# returns the lengths of all N pairs; the M given pairs have their lengths in the numbered epoch
+# gets an epoch's number and M pairs; returns all N pairs' lengths, the M as this epoch reads them
 Measure = Callable[[int, Int[np.ndarray, " M"]], Lengths]
 WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this many updates
 
@@ -54,11 +54,11 @@ class Plan:
         self.budgets = (source_tokens, target_tokens)
         self.seed = seed
         sides = zip(self.lengths, self.budgets, strict=True)
-        updates = max(row.sum(dtype=np.int64) / budget for row, budget in sides)
+        updates = max(side.sum(dtype=np.int64) / budget for side, budget in sides)
         self.window = math.ceil(len(source_lengths) * WINDOW_UPDATES / updates)
         self.mixture = mixture or [Share(name="text", weight=1.0, pairs=len(source_lengths))]
         self.ends: list[int] = []  # the last step of each epoch computed so far
-        self.taken = [np.zeros(len(self.mixture), np.int64)]  # pairs of each text before each epoch
+        self.taken = [np.zeros(len(self.mixture), np.int64)]  # drawn from each text before an epoch
         self.cached_epoch: Epoch | None = None
 
     def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
@@ -75,7 +75,7 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step to `ends`, and each text's pairs by then to `taken`.
+        """Append the next epoch's last step to `ends`, and the pairs drawn by then to `taken`.
 
         An epoch ends early at a step after which a text begins or ceases to be read.
         """
@@ -124,18 +124,18 @@ class Plan:
         order = pairs[draw_permutation(len(pairs), generator)]
         lengths = self.measure(number, pairs) if self.measure else self.lengths
         sort_inside_windows(order, lengths, self.window)
-        cuts = greedy_cut([row[order] for row in lengths], self.budgets)
+        cuts = greedy_cut([side[order] for side in lengths], self.budgets)
         return Epoch(number, order, draw_permutation(len(cuts) - 1, generator), cuts, lengths)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Epoch:
-    """One pass over all pairs, which are permuted and cut into updates in random order."""
+    """An epoch's pairs, cut into updates, and the random order of the updates."""
 
     number: int
     order: Int[np.ndarray, " M"]  # the pairs' indices in the store
-    update_order: Int[np.ndarray, " U"]  # the part of `order` that each update reads
+    update_order: Int[np.ndarray, " U"]  # the number of the part of `order` that each update reads
     cuts: Int[np.ndarray, " U+1"]  # where each part of `order` begins, then M
     lengths: Lengths  # of the corpus's N pairs; those in `order` as this epoch reads them
 
@@ -144,8 +144,8 @@ class Epoch:
 
     def select_pairs(self, position: int) -> Int[np.ndarray, " P"]:
         """Return the indices of the P pairs of the epoch's update number `position`, from 1."""
-        turn = self.update_order[position - 1]
-        return self.order[self.cuts[turn] : self.cuts[turn + 1]].copy()
+        part = self.update_order[position - 1]
+        return self.order[self.cuts[part] : self.cuts[part + 1]].copy()
 
 
 def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray, " N"]:
@@ -156,10 +156,10 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
 def take_from_passes(
     pairs: int, start: int, count: int, seed: tuple[int, int]
 ) -> Int[np.ndarray, " M"]:
-    """Return M = `count` indices of a text's pairs, from `start` on, in endless random passes.
+    """Return the M = `count` indices from place `start` on in endless passes over a text's pairs.
 
-    Each pass is another permutation. A pass that is taken whole stays in order, since an epoch is
-    shuffled anyway.
+    Each pass has another random order, but a pass that is taken whole is not permuted, since the
+    epoch is shuffled anyway.
     """
     parts = []
     for number in range(start // pairs, -(-(start + count) // pairs)):
@@ -173,7 +173,7 @@ def take_from_passes(
 
 
 def sort_inside_windows(order: Int[np.ndarray, " M"], lengths: Lengths, window: int) -> None:
-    """Sort `order` in place, each run of `window` pairs by the length of a pair's longer side.
+    """Sort every `window` consecutive pairs of `order` in place, by the length of the longer side.
 
     In measurements this order was better than by source length, by source then target length, or
     by the sum of both lengths. Neighbouring pairs have similar lengths on both sides, and both

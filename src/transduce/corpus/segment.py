@@ -3,12 +3,13 @@
 They are saved beside the unfinished store, so that a build can be resumed.
 
     train.segments/
-      00000000/      manifest.json, source.ids, source.lengths, target.ids, target.lengths
-      00000001/      and pairs.tsv where the store keeps the texts
+      00000000/      manifest.json, source.ids, source.lengths, target.ids, target.lengths,
+                     and pairs.tsv if the store keeps the texts
+      00000001/      the same files
 
-Each saved segment is complete or absent. Its manifest has sha256 sums, which are checked when it is
-read, and a hash of the inputs and settings of the store. All of them are deleted when the prepared
-corpus is complete.
+Each saved segment is complete or absent. Its manifest has sha256 sums, which are checked when the
+segment is read, and a hash of the inputs and settings of the store. All saved segments are deleted
+when the prepared corpus is complete.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -109,11 +110,13 @@ def encode_block(
         encoder.encode_targets([line for _, line in block]),
         strict=True,
     )
-    known = [(pair, one, other) for pair, one, other in encoded if one and other]
+    known = [(pair, source, target) for pair, source, target in encoded if source and target]
     kept = [
-        (pair, one, other) for pair, one, other in known if len(one) <= max_length >= len(other)
+        (pair, source, target)
+        for pair, source, target in known
+        if len(source) <= max_length >= len(target)
     ]
-    texts = (f"{one}\t{other}\n" for (one, other), _, _ in kept if keeps_texts)
+    texts = (f"{line}\t{translation}\n" for (line, translation), _, _ in kept if keeps_texts)
     return Segment(
         PairCounts(len(block), len(known) - len(kept), len(block) - len(known), len(kept)),
         pack_side([ids for _, ids, _ in kept], len(encoder.source)),
@@ -161,17 +164,17 @@ def count_tokens(segment: Segment) -> int:
 @final
 @dataclass(frozen=True)
 class SavedSegments:
-    """The saved segments of one unfinished store, which are saved and opened by index."""
+    """The saved segments of one unfinished store; each is saved and opened by its index."""
 
     store: Path  # the path of the finished store
     origin: str  # a hash of the inputs and settings that the store is built from
     symbols: tuple[int, int]  # sizes of the source and the target vocabulary
-    prefix: str = ""  # begins the folders' names for each further text of a mixture
+    prefix: str = ""  # begins the names of the segments' folders for each text after the first
 
     def open(self) -> Iterator[Segment]:
         """Yield the saved segments in order, up to the first unusable one; their ids stay on disk.
 
-        A segment is unusable if it is damaged, or if it was saved for a store of another origin.
+        A segment is unusable if it is missing, damaged, or saved for a store of another origin.
         """
         for number in count():
             try:
@@ -206,7 +209,7 @@ class SavedSegments:
 
 
 def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
-    """Open a saved segment; raise FolderError if a file is damaged; its ids stay on disk."""
+    """Open a saved segment, whose ids stay on disk; raise FolderError if a file is damaged."""
     try:
         counts = parse_record(PairCounts, verified.about.get("pairs"))
     except ValueError as error:

@@ -64,7 +64,7 @@ class StoredIds:
 @final
 @dataclass(frozen=True)
 class Side:
-    """One side of a store, source or target: token ids on disk, lengths and offsets in memory."""
+    """One side of a store: token ids read from an open file, lengths and offsets in memory."""
 
     lengths: Int32[np.ndarray, " N"]  # the number of tokens of each sentence
     offsets: Int64[np.ndarray, " N+1"]  # the index of each sentence's first id, then T
@@ -130,10 +130,10 @@ def require_known_ids(
         is_closed = bool((block[ends[first:last] - start] == END).all())
         require_consistent(is_closed, ids.file, f"{END} at the end of every sentence", "other ids")
         begin, end = np.searchsorted(tags, (start, start + count))
-        is_plain = np.count_nonzero(block == END) == last - first
+        has_no_inner_end = np.count_nonzero(block == END) == last - first
         is_tagged = np.array_equal(np.flatnonzero(block == BEGIN), tags[begin:end] - start)
         expected = f"{END} only there, and no {BEGIN}{' but as a tag' * (len(tags) > 0)}"
-        require_consistent(bool(is_plain and is_tagged), ids.file, expected, "others")
+        require_consistent(bool(has_no_inner_end and is_tagged), ids.file, expected, "others")
 
 
 def require_consistent(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001

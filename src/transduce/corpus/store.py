@@ -114,7 +114,7 @@ def build_provenance(
     inputs: Mapping[str, str], vocabularies: Iterable[Vocabulary], data: Data
 ) -> dict[str, object]:
     """Build the record of all that determines a store: input and vocabulary hashes, settings."""
-    older = {"source_row": 0, "target_row": 0}  # left out at 0, as older stores lack them
+    newer = {"source_row": 0, "target_row": 0}  # left out at 0, because older stores lack them
     settings = dataclasses.asdict(data).items()
     return {
         "inputs": dict(inputs),
@@ -122,7 +122,7 @@ def build_provenance(
         "data": {
             name: value
             for name, value in settings
-            if name not in READING and older.get(name) != value
+            if name not in READING and newer.get(name) != value
         },
     }
 
@@ -155,8 +155,8 @@ def hash_content(verified: VerifiedFolder) -> str:
     files = [
         verified.entry(f"{side}.{part}").sha256 for side in SIDES for part in ("ids", "offsets")
     ]
-    meaning = flatten_tables({"vocabularies": verified.about.get("vocabularies")})
-    content = (files, sorted(meaning.items()), *verified.about.get(MIXTURE, ()))
+    vocabularies = flatten_tables({"vocabularies": verified.about.get("vocabularies")})
+    content = (files, sorted(vocabularies.items()), *verified.about.get(MIXTURE, ()))
     return hashlib.sha256(repr(content).encode()).hexdigest()
 
 
@@ -173,11 +173,11 @@ class Sample:
 @final
 @dataclass(frozen=True)
 class DataFacts:
-    """The sha256 of each input text of a store, the pairs read, and those left out by reason."""
+    """The sha256 of each input text of a store; the number of pairs read, and of those left out."""
 
     inputs: Mapping[str, str]
     read: int
-    left_out: Mapping[str, int]
+    left_out: Mapping[str, int]  # number of pairs by reason
     mixture: Sequence[Share] = ()  # the texts of a mixture
 
 
@@ -206,7 +206,7 @@ def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
 
 
 def parse_count(found: object, file: Path) -> int:
-    """Return the count in a manifest's entry on pairs left out; raise FolderError if malformed."""
+    """Return the number of pairs left out for one reason; raise FolderError if malformed."""
     match found:
         case {"count": int(count), "samples": list(samples)}:
             try:

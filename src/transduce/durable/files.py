@@ -1,7 +1,7 @@
-"""Atomic writing of files: a file has a temporary name until it is synced to disk, then its own
+"""Atomic writing of files: a file gets its own name only when it is synced to disk.
 
-Temporary files that killed processes left are deleted later. The system's write errors become
-SaveErrors with a hint.
+Until then its name is temporary. Temporary files that killed processes left are deleted later. The
+system's write errors become SaveErrors with a hint.
 """
 
 import errno
@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, final
 from transduce.errors import InputError, SaveError, short_repr
 
 LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
-LONGEST_NAME = 255 - len(".trash-0123456789abcdef-")  # the most bytes of a name behind this prefix
+LONGEST_NAME = 255 - len(".trash-0123456789abcdef-")  # the most bytes of a name after this prefix
 
 
 def temporary_path(path: Path) -> Path:
@@ -129,7 +129,7 @@ def delete_abandoned_folders(prefix: str) -> None:
     for entry in list_entries(Path(tempfile.gettempdir())):
         if not entry.name.startswith(prefix):
             continue
-        with suppress(OSError):  # also raised if a living process has marked the folder
+        with suppress(OSError):  # a living process has marked the folder, or it cannot be opened
             descriptor = os.open(entry, flags)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -204,7 +204,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     pipe with a reader, cannot be replaced and is written directly.
     """
     with raise_save_errors(path):
-        writes_directly, is_other = is_stream(path), path.exists() and not path.is_file()
+        writes_directly, is_no_file = is_stream(path), path.exists() and not path.is_file()
     if writes_directly:
         file = HashingFile(path, path, is_new=False)
         try:
@@ -214,14 +214,14 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         finally:
             file.close()
         return
-    if is_other:
+    if is_no_file:
         raise InputError(NO_FILE, NO_FILE_HINT, file=path)
     with new_folders(path.parent):
         delete_abandoned(path)
         temporary = temporary_path(path)
         try:
             with create_file(temporary, path) as (stream, file):
-                with suppress(OSError):  # there is no old file, or no permissions on this disk
+                with suppress(OSError):  # there is no old file, or this disk keeps no permissions
                     os.fchmod(file.descriptor, path.stat().st_mode & 0o777)
                 yield stream
             with raise_save_errors(path):
@@ -338,7 +338,7 @@ def ensure_folder(folder: Path) -> None:
 def new_folders(folder: Path) -> Iterator[None]:
     """Context manager that creates a folder with its parents; an error deletes the new, empty ones.
 
-    An error of deleting is ignored, because the one that is raised matters.
+    An error while deleting is ignored, so that the first error is raised.
     """
     new = [one for one in (folder, *folder.parents) if not one.exists()]
     try:

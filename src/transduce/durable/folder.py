@@ -1,6 +1,6 @@
-"""Folders with a manifest: written atomically, and read only if each sha256 is the listed one
+"""Folders with a manifest: written atomically; a file whose sha256 is not the listed one is refused
 
-A folder is renamed to its own name when all its files are on disk.
+A folder gets its own name only when all its files are on disk.
 """
 
 import errno
@@ -263,7 +263,7 @@ class HashingReader:
         return data
 
     def fill(self, buffer: memoryview) -> bool:
-        """Read the next bytes of the file into a buffer; False if they did not fill it."""
+        """Read the next bytes into a buffer; return False if the file ends before it is full."""
         count = self.stream.readinto(buffer)
         self.digest.update(buffer[:count])
         return count == len(buffer)
@@ -362,7 +362,7 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
 def complete_folder(
     path: Path, kind: str, about: Mapping[str, object], write: Callable[[FolderWriter], None]
 ) -> VerifiedFolder:
-    """Open a folder, or write an absent one; raise InputError if its entries are not `about`."""
+    """Open a folder, or write an absent one; InputError if its manifest differs from `about`."""
     if not path.exists():
         with atomic_folder(path, kind=kind, about=about) as writer:
             write(writer)
@@ -375,7 +375,7 @@ def complete_folder(
 
 
 def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -> None:
-    """Raise InputError unless a path is free, or a valid folder of this kind with only its files.
+    """Raise InputError unless a path is free, or a valid folder of this kind without other files.
 
     Replacing the folder then destroys nothing that another program or a person put there.
     """

@@ -47,7 +47,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 def locked_folder(folder: Path) -> Iterator[None]:
     """Context manager that creates and locks a folder; an error deletes it if new and empty.
 
-    Folders around it that were created for it are deleted, too.
+    Parent folders that were created for it are deleted, too.
     """
     is_new = not folder.exists()
     with new_folders(folder.parent), lock_folder(folder):
@@ -55,7 +55,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
             yield
         except BaseException:
             if is_new and [entry.name for entry in list_entries(folder)] == ["lock"]:
-                delete(folder)  # ignores its own errors, because the one that is raised matters
+                delete(folder)  # ignores its own errors, so that the first error is raised
             raise
 
 

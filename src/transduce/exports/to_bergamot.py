@@ -130,7 +130,7 @@ def pad_rows(matrix: Array, rows: int) -> Array:
 
 
 def shift_layer(layer: Arrays, shift: Array) -> Arrays:
-    """Return a first layer that computes for x what `layer` computes for x + `shift`."""
+    """Return a first layer with new biases, which does for x what `layer` does for x + `shift`."""
     shifted = dict(layer)
     for one in ATTENTION:
         name = f"self_attention.{one}"

@@ -27,7 +27,7 @@ from transduce.settings import Architecture
 from transduce.vocabulary import END
 
 # B sentences · S source positions · L layers · H heads · K features of a head · V symbols
-# T positions, in a decoder step those before the current one, U = T + 1 · Q positions that attend
+# T positions (in a decoder step: the earlier ones) · U = T + 1 · Q positions that attend
 # d features · R hypotheses
 
 ENCODER, STEP = "encoder.onnx", "decoder_step.onnx"
@@ -136,7 +136,7 @@ class PlainAffine(nn.Module):
 
 @final
 class PlainAttention(nn.Module):
-    """Multi-head attention over padded batches by two calls, `project`, `attend`    (3.2.2)
+    """Multi-head attention over padded batches: `project`, then `attend`    (section 3.2.2)
 
     `kind` is "self" or "cross".
     """
@@ -307,7 +307,7 @@ class OnnxState:
 
 @final
 class OnnxEngine:
-    """A decoder for this package's beam search that runs both ONNX graphs in onnxruntime."""
+    """Runs both ONNX graphs in onnxruntime, as a model for this package's beam search."""
 
     limits_length, is_greedy, ends_in_best_half = True, False, False
 
@@ -363,7 +363,7 @@ class OnnxEngine:
         return OnnxState(memory, (keys[:, order], values[:, order]), state.length)
 
     def concatenate(self, first: OnnxState, second: OnnxState) -> OnnxState:
-        """Raise NotImplementedError, because all sources of a comparison start together."""
+        """Raise NotImplementedError: `translate` starts all its sources together."""
         raise NotImplementedError
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:

@@ -21,7 +21,7 @@ from transduce.paper.operations import LayerCache, StepLayer, run_layers
 # S sentences · W hypotheses of each · R = S W rows
 
 MOST_GRAPHS = 64
-NEAR = 0.02  # the largest relative distance from the plain layers, in bfloat16
+NEAR = 0.02  # a graph that differs more from the plain layers (relatively) is rejected
 
 
 @final
@@ -29,7 +29,7 @@ class LayersGraph:
     """A CUDA graph of a decoding step's layers, for one number of sentences and of hypotheses."""
 
     def __init__(self, decoder: Iterable[StepLayer], x: Tensor, step: StepTensors) -> None:
-        """Run the layers once, which compiles their kernels and computes `first`; capture them."""
+        """Run the layers once for their kernels and this step's states, `first`; capture them."""
         from transduce.fast.triton_search import TABLE_LENGTH, TableLayer
 
         width, device = step.visible.shape[1], x.device

@@ -75,7 +75,7 @@ def find_candidate_columns(
     count: int,
     find_maxima: FindMaxima | None,
 ) -> Int[Tensor, "S C"]:
-    """Return C columns (hypothesis-symbol pairs) per sentence, among them the `count` best.
+    """Return C columns of each sentence's W V sums, unsorted, among them the `count` highest.
 
     The C columns are those of the `count` blocks with the highest maxima, and all columns outside
     blocks.

@@ -3,9 +3,9 @@
 If there are no gold links, a statistical aligner's links take their place (`counted_links.py`).
 
 The first pass over the pairs ranks the heads of each layer by their error rates. The second pass
-tries the mean of a layer's best two heads, of its best three, and so on. Both passes are done with
-the weights of the step that reads a target piece (shifted), and again with the weights of the step
-that writes it. Each pass computes the weights anew, so that memory does not grow with the pairs.
+tries the mean of a layer's best two heads, of its best three, and so on. Both passes use the
+attention of the step that reads a target piece (shifted), and again that of the step that writes
+it. Each pass computes it anew, so that memory does not grow with the pairs.
 """
 
 import re
@@ -44,7 +44,7 @@ from transduce.vocabulary.symbols import find_spaced_starts, group_words
 # H heads · C choices of heads of a layer · t target and s source pieces
 # I source and J target words
 
-FEWEST = 20  # pairs with gold links that may replace an earlier choice
+FEWEST = 20  # gold pairs needed to replace an earlier choice of heads
 SCORED = 100  # pairs by which heads are chosen without gold links
 Choices = Mapping[int, Sequence[tuple[int, ...]]]  # layer -> choices of heads (from 1)
 
@@ -112,7 +112,7 @@ def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch
 
 
 def build_gold_masks(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarray, "2 I J"]:
-    """Return masks (sure, all) of gold links [source word, target word]; refuse missing words."""
+    """Return masks (sure, all) of gold links [source, target word]; refuse links past the end."""
     masks = np.zeros((2, words.source[-1] + 1, words.target[-1] + 1), bool)
     for index, links in enumerate((gold.sure, gold.all)):
         for i, j in links:
@@ -158,7 +158,7 @@ def choose_alignment_heads(
 
     Texts are files or lists of lines; each line of `gold` has the links of a pair,
     `i-j` if sure and `ipj` if possible. The choice is written to alignment.json in the model
-    folder, and `transduce.load` reads it. Fewer than 20 pairs do not replace an earlier choice.
+    folder, and `transduce.load` reads it. After an earlier choice, under 20 pairs are refused.
     """
     folder = read_path("model", model)
     if not is_model(folder):

@@ -229,7 +229,7 @@ class DecoderLayer(nn.Module):
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
 
     def last_matrices(self) -> list[Tensor | None]:
-        """Return both W^O and W2, for `scale_by_depth`."""
+        """Return W^O of both attentions, and W2, for `scale_by_depth`."""
         cross, feed_forward = self.cross_attention.output, self.feed_forward.outer
         return [self.self_attention.last_matrix, cross.weight, feed_forward.weight]
 
@@ -642,8 +642,8 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
 #   is then divided by √(number of sub-layers in its stack). In post-norm, LayerNorm divides the sum
 #   x + Sublayer(x) by its standard deviation. If sub-layer outputs are large, this shrinks the
-#   token's embedding in every layer. If they are small, the sub-layers of a stack together add only
-#   about the variance of the stack's input, and a post-norm model learns to attend to the source in
+#   token's embedding in every layer. If they are small, a stack's sub-layers together add only
+#   about as much variance as its input has, and a post-norm model learns to attend to the source in
 #   half as many updates as otherwise (docs/internals/decisions/0014).
 
 

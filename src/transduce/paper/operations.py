@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transduce.packed import Batch
 
 # B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
-# Q: width of a query: K, or 2 K where additive attention has appended w to it · k: K or d_v
+# Q: width of a query, K or 2 K (see `compatibility_scores`) · k: K or d_v
 # packed: the tokens of all sentences end to end; T_P and S_P count them
 # loss: T target tokens of a whole batch; P counts these and the padding after them
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
@@ -31,7 +31,7 @@ from transduce.packed import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
-    """Which keys a query may attend to: all, no later ones, or only near ones    (3.2.3 and 4)
+    """Which keys a query may attend to: all, no later ones, only near ones    (sections 3.2.3, 4)
 
     A mask that is causal and has a neighbourhood hides both later and distant keys.
     """
@@ -127,7 +127,7 @@ def build_padded_attention(
 
 
 def split_heads(
-    x: Float[Tensor, "T_P widths"], heads: int, widths: Sequence[int]
+    x: Float[Tensor, "T_P total"], heads: int, widths: Sequence[int]
 ) -> list[Float[Tensor, "T_P H k"]]:
     """Split each token's projections into parts of these widths, and each part into H heads.
 
@@ -159,7 +159,7 @@ def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
     """Return the probability that label smoothing spreads evenly over all V symbols    (5.4)
 
-    In the form "szegedy", the default, it is ε. In the form "t2t", that of the authors'
+    In the default form, "szegedy", it is ε. In the form "t2t", that of the authors'
     tensor2tensor, the V - 1 wrong symbols share ε, as if all V symbols shared ε V / (V - 1).
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
@@ -209,8 +209,8 @@ def highest_sums(
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
     """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
 
-    A sentence has W hypotheses with one score each, which is log P in beam search; R = B W. The
-    column of symbol v after hypothesis w is w V + v. Equal sums and NaN stand as in `stable_topk`.
+    Each of a sentence's W hypotheses has a score, in beam search its log P so far; R = B W. The
+    column of symbol v after hypothesis w is w V + v. Equal sums and NaN sort as in `stable_topk`.
     """
     sums = scores[:, :, None] + log_probs.view(*scores.shape, -1)  # [B W V]
     return stable_topk(sums.flatten(1), count)
@@ -319,7 +319,7 @@ def pad_cache(x: Float[Tensor, "N R T H k"], length: int) -> Float[Tensor, "N R 
 @final
 @dataclass(frozen=True)
 class PlainLayerCache:
-    """One layer's keys and values in a decoding step, which adds a token to each hypothesis."""
+    """One layer's keys and values in a decoding step: `append` those of new tokens, then attend."""
 
     keys: Float[Tensor, "R T H K"]
     values: Float[Tensor, "R T H d_v"]
@@ -330,7 +330,7 @@ class PlainLayerCache:
     allowed_in_source: Bool[Tensor, "R S"]
 
     def split_heads(
-        self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
+        self, x: Float[Tensor, "R total"], heads: int, widths: Sequence[int]
     ) -> list[Float[Tensor, "R H k"]]:
         """Split the newest tokens' projections into heads, as `append` and `attend` take them.
 
@@ -391,10 +391,10 @@ class BatchAttention(Protocol):
 
 @runtime_checkable
 class LayerCache(Protocol):
-    """One layer's part of a cache in one decoding step; see `PlainLayerCache`."""
+    """What a decoder layer needs in one decoding step; see `PlainLayerCache`."""
 
     def split_heads(
-        self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
+        self, x: Float[Tensor, "R total"], heads: int, widths: Sequence[int]
     ) -> Sequence[Tensor]: ...
     def append(self, k: Tensor, v: Tensor) -> None: ...
     def attend(self, q: Tensor) -> Float[Tensor, "R Hd_v"]: ...
@@ -440,7 +440,7 @@ IsAny = Callable[[Tensor], bool]
 @final
 @dataclass(frozen=True, kw_only=True)
 class Operations:
-    """The functions that model, update and search call; by default the plain ones above.
+    """The functions called by model, update and search; by default the plain ones above.
 
     A replacement takes the same arguments and returns the same results up to rounding.
     """

@@ -30,7 +30,7 @@ from transduce.settings import Search
 from transduce.vocabulary import BEGIN, END
 
 # S sentences · W live and N finished hypotheses of each · R = S W rows, one per live hypothesis
-# V symbols of the vocabulary · C candidates of a sentence · L symbols of the highest length limit
+# V symbols of the vocabulary · C candidates of a sentence · L: highest length limit, in symbols
 
 State = TypeVar("State")
 
@@ -178,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " S"]  # True for done sentences; a fast way may keep some
+    is_leaving: Bool[Tensor, " S"]  # True for done sentences; faster code may keep some
 
 
 @final
@@ -187,7 +187,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # live before the first symbol: 1 in a beam, as equal ones would stay equal
+    initially_live: int  # live at the start: 1 in a beam, where equal hypotheses would stay equal
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -291,8 +291,8 @@ def append_end(
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
     """Append END to a sentence's W hypotheses; return C = `count` log P per sentence, and columns.
 
-    Columns are counted as in `highest_sums`, the same for all sentences; all log P but the first W
-    are -inf. To mask all other symbols in `log_probs` would cost a GPU a pass over R V numbers.
+    Columns, as in `highest_sums`, are the same for all sentences; all log P but the first W are
+    -inf. To mask all other symbols in `log_probs` would cost a GPU a pass over R V numbers.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -313,8 +313,8 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # indices in `kept` count the N finished, then the C candidates
-    # indices in `origins` count the N finished, then the W live hypotheses
+    # `kept` indexes the N finished, then the C candidates
+    # `origins` indexes the N finished, then the W live hypotheses
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [S N]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -499,7 +499,7 @@ def collect_results(beams: BeamState, places: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """List the places of sentences that are not done; the last ones take those of done ones.
+    """List the places of unfinished sentences; at a done one's place stands one of the last.
 
     Most sentences keep their place, so that little is copied.
     """

@@ -141,7 +141,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
-    """Refuse a corpus prepared with other data settings, unless only names or READING differ."""
+    """Refuse a corpus prepared with other data settings; names and those of reading may differ."""
     fact = describe_other_settings(prepared.data, data)
     hint = "prepare it anew, or change these settings of the recipe"
     if fact:
@@ -172,7 +172,7 @@ def describe_other_inputs(
 ) -> str:
     """Return a sentence on how texts or settings differ from those of a prepared corpus.
 
-    `known` has the corpus' fingerprints by split; `settings` names a differing setting, or is "".
+    `known` has the corpus' fingerprints by split; `settings` is a sentence on a setting, or "".
     """
     names = [
         name
@@ -201,7 +201,7 @@ def declare_inputs(
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():
         stored, known = read_declared_inputs(folder)
-        # CHANGES must be equal too: they decide which lines a vocabulary is learned from
+        # the settings CHANGES must agree, too: vocabularies are learned from changed text
         other = describe_other_settings(stored, data, {*READING, *NAMES} - {*CHANGES})
         if not other and known == dict(inputs):
             return stored
@@ -310,7 +310,7 @@ def require_learnable_vocabulary(data: Data) -> None:
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
     """Yield the lines that a vocabulary is learned from: one side's, or both sides' if shared.
 
-    Pairs are changed as often as in training; otherwise text in capitals has only short pieces.
+    Pairs are changed (to capitals, say) as in training; else such text has only short pieces.
     """
     text = find_task_kind(data).source_text
     for number, pair in enumerate(read_kept_pairs(train, data, on_progress)):

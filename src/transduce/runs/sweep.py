@@ -165,7 +165,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
 
 def require_sweep_folder(folder: Path, combinations: Iterable[Mapping[str, Value]]) -> None:
-    """Refuse an existing path unless it is a sweep, or has a run of a sweep without its store."""
+    """Refuse a path that exists, unless it has a sweep's store or a run of a combination."""
     from transduce.checkpoint.run_file import is_run
     from transduce.durable.folder import require_own_folder
 
@@ -314,7 +314,7 @@ def name_combination(combination: Mapping[str, Value]) -> str:
 
 
 def build_row(run: "TrainingRun", combination: Mapping[str, Value]) -> SweepRow:
-    """Return a run's row from its best validation; refuse a run without a validation."""
+    """Return a run's row from its validation of best score, then lowest loss; refuse if none."""
     best = run.progress.best_validation
     if best is None:
         fact = f"{run.folder} has no validation to compare by"

@@ -94,7 +94,7 @@ class PrefixState:
         return allowed.scatter_(1, following.clamp(min=0), value=True)
 
     def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they are forced or free
-        """Return the next state: each hypothesis has used up one of its forced symbols."""
+        """Return the state without each hypothesis' first forced symbol."""
         return PrefixState(self.remaining[:, 1:])
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "PrefixState":

@@ -134,7 +134,7 @@ class Details(TypedDict):
 
 
 class Sentence(Details):
-    """A sentence of a text, and its outputs, best first."""
+    """A sentence in an answer, and its outputs, best first."""
 
     source: str
     outputs: list[Output]

@@ -60,7 +60,7 @@ class OpenSentence:
 
 @final
 class SearchWorker:
-    """The searches of one model for the sentences in orders; `send` is called with each answer.
+    """The searches of one model for the sentences it gets; `send` is called with each answer.
 
     The number of sentences searched at once is limited to what fits in free memory.
     """
@@ -112,7 +112,7 @@ class SearchWorker:
         self.attempt(sentence, attempts)
 
     def attempt(self, sentence: Sentence, attempts: Sequence[Attempt]) -> None:
-        """Encode what the model reads in the first of `attempts`, and add the parts to a search."""
+        """Encode `attempts[0].read`, the line for the model, and add its parts to a search."""
         translator = self.translator
         encoded = encode_line(attempts[0].read, translator.task, translator.recipe, strict=False)
         ids = tuple(next(self.part_ids) for _ in encoded.sources)
@@ -217,9 +217,9 @@ class SearchWorker:
 
 
 def describe_output(translator: Translator, line: EncodedLine, best: Combination) -> Details:
-    """Return the best output's pieces, log P of each target piece, and word links.
+    """Return a line's and its best output's pieces, log P of the latter, and word links.
 
-    For a line that was split, the lists of its parts are joined.
+    The lists of a split line's parts are joined.
     """
     targets = [[*part.ids, END] for part in best]
     alignment = Alignment()

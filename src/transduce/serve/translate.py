@@ -169,7 +169,7 @@ def rank_links(found: Found) -> list[tuple[int, int]]:
     if found.details is None:
         return []
     both = zip(found.details["weights"], found.details["alignment"], strict=True)
-    return [(i, j) for _, (i, j) in sorted(both, reverse=True)]
+    return [(i, j) for _, (i, j) in sorted(both, key=lambda pair: -pair[0])]  # as `Alignment`
 
 
 def list_alternatives(cut: CutText, found: Sequence[Found], count: int) -> list[str]:

@@ -187,7 +187,7 @@ def parse_value(text: str) -> Value:
     for kind in (int, float):
         try:
             found = kind(text)
-        except ValueError:  # int() refuses numbers of 4,300 digits as well
+        except ValueError:  # int() refuses more than 4,300 digits as well
             continue
         return text if found in (math.inf, -math.inf) else found
     return text
@@ -211,14 +211,14 @@ def build_title(recipe: Recipe, updates: int | None = None) -> str:
 
 
 def correct_title(recipe: Recipe, updates: int) -> Recipe:
-    """Return a recipe whose default title states the updates made; any other name stays."""
+    """Return a recipe with the updates made in its name, if that is a default title."""
     is_title = TITLE.fullmatch(recipe.name) is not None
     return dataclasses.replace(recipe, name=build_title(recipe, updates)) if is_title else recipe
 
 
 # --- What differs from the paper ------------------------------------------------------------------
 
-# Where the paper is silent, our defaults are those of its authors' code, except initial weights.
+# Where the paper is silent, BASE is its authors' code; our defaults differ in the initial weights.
 BASE = Recipe(name="base", architecture=Architecture(initialisation="glorot"))
 
 

@@ -431,7 +431,7 @@ def require_plain(head: bytes, file: str) -> None:
 
 
 def describe_records(lines: Sequence[str]) -> str:
-    """Return a phrase if all `lines`, 20 or more, are pairs or JSON; "" for any other text."""
+    """Return a phrase if 20 or more lines all have a tab, or all begin JSON; else ""."""
     if len(lines) >= FEWEST_LINES:
         if all("\t" in line.strip() for line in lines):
             return "each line has a tab, as in a file of pairs"

@@ -29,7 +29,7 @@ LoopFunctions = tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Updat
 
 
 def require_compiler(training: Training, device: torch.device) -> None:
-    """Raise InputError if `training.compile` is set and no compiler or no `fast/` is here."""
+    """Raise InputError if `training.compile` is set and compiler or `transduce.fast` is missing."""
     compiling = import_fast("compiling")
     if compiling is not None:
         compiling.require_compiler(training, device)

@@ -37,12 +37,12 @@ class Journal:
     def write(self, event: str, **values: Any) -> None:  # noqa: ANN401 - any JSON value
         """Append one event as a line of JSON, with these values and the time in UTC."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        known = {
+        finite = {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in values.items()
         }
-        known |= {"lost_lines": self.lost_lines} if self.lost_lines else {}
-        line = json.dumps({"event": event, **known, "at": stamp}) + "\n"
+        finite |= {"lost_lines": self.lost_lines} if self.lost_lines else {}
+        line = json.dumps({"event": event, **finite, "at": stamp}) + "\n"
         whole = ("\n" + line if self.is_line_cut else line).encode()
         try:
             written = self.file.write(whole)
@@ -58,7 +58,7 @@ class Journal:
 
 
 def has_logged_checkpoint(path: Path) -> bool:
-    """Return whether a journal names a checkpoint since the run last began at its first step."""
+    """Return whether a journal names a checkpoint after the run's last start at step 0."""
     if not path.exists():
         return False
     has_checkpoint = False

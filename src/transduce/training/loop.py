@@ -26,7 +26,7 @@ from transduce.training.progress import MachineRecord, Progress, TrainingCallbac
 AfterUpdate = Callable[[Progress, Update | None], Progress]
 FIRST_CHECKPOINT_MINUTES = 1.0  # so early that an unwritable disk is noticed soon
 MAX_FAILED_WRITES = 3  # snapshots or checkpoints that fail in a row before the run ends
-# Freed memory in pieces between live tensors adds up; giving it back takes some 50 ms.
+# Freed memory between live tensors adds up; returning it to the system takes some 50 ms.
 STEPS_BETWEEN_RELEASES = 100
 
 
@@ -69,7 +69,7 @@ def train(
 def run_updates(
     job: TrainingJob, progress: Progress, group: ProcessGroup, after_update: AfterUpdate
 ) -> Progress:
-    """Run updates with `after_update` on rank 0, until the end or a signal; return the progress."""
+    """Run updates, each with `after_update` on rank 0, to the end or a signal; return progress."""
     training = job.training
     # before a resumed run goes on, finish what a stop interrupted, such as a validation
     progress = group.run_on_rank_0(after_update, progress, None)
@@ -106,8 +106,8 @@ def return_unchanged(progress: Progress, _update: Update | None) -> Progress:
 
 def is_finished(progress: Progress, training: Training) -> bool:
     """Return whether all steps are trained or early stopping has ended the run."""
-    patience = training.patience and progress.validations_without_improvement >= training.patience
-    return bool(patience) or progress.step >= training.steps
+    stops = training.patience and progress.validations_without_improvement >= training.patience
+    return bool(stops) or progress.step >= training.steps
 
 
 def require_finite_updates(progress: Progress, training: Training, folder: Path) -> None:
@@ -123,8 +123,8 @@ def require_finite_updates(progress: Progress, training: Training, folder: Path)
 
 def has_diverged(progress: Progress, training: Training) -> bool:
     """Return whether the last `max_nonfinite_updates` updates, or all of a run, were not finite."""
-    most = min(training.max_nonfinite_updates, training.steps)
-    return progress.nonfinite_in_a_row >= most
+    limit = min(training.max_nonfinite_updates, training.steps)
+    return progress.nonfinite_in_a_row >= limit
 
 
 def deadline_after(minutes: float) -> float:
@@ -193,7 +193,7 @@ class CheckpointManager:
         return progress
 
     def log_update(self, update: Update, progress: Progress) -> None:
-        """Append an update's loss, counts and speed to the journal."""
+        """Append an update's loss, counts and the seconds so far to the journal."""
         self.journal.write(
             "update",
             step=update.step,
@@ -229,8 +229,8 @@ class CheckpointManager:
     def snapshot_if_due(self, progress: Progress) -> None:
         """Write a snapshot if one is due at this step and no validation is still due at it.
 
-        One is due at the last step and at multiples of `training.snapshot_every`; it stores the
-        last validation, and so waits for it.
+        A snapshot is due at the last step and at multiples of `training.snapshot_every`. It stores
+        the last validation, so a validation that is due at the same step comes first.
         """
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))

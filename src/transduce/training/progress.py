@@ -1,6 +1,6 @@
-"""The progress of a run, which is all of its state but the tensors, and callbacks that get it
+"""The progress of a run (all of its state but the tensors), and callbacks that get the progress
 
-The cost of training is part of it, estimated as in section 6.1 and counted by formula.
+The progress includes the cost of training, estimated as in section 6.1 and counted by formula.
 """
 
 import dataclasses

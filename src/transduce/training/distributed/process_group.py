@@ -28,10 +28,10 @@ class ProcessGroup(Protocol):
     def run_micro_batches(
         self, accumulate: Accumulate, token_counts: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over ranks; return micro-batches' summed loss and -log p, None if stopped.
+        """Sum gradients over ranks; return each micro-batch's summed loss and -log p, or None.
 
-        Each micro-batch is computed on one rank, by `accumulate`.
-        If a signal stops a rank, the result is None, and the update must be dropped.
+        Each micro-batch is computed on one rank, by `accumulate`. If the result is None, a signal
+        stopped a rank, and the update must be dropped.
         """
 
     def run_on_rank_0(
@@ -58,7 +58,7 @@ class SingleProcess:
         token_counts: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
-        """Add gradients in order; return micro-batches' summed loss and -log p, None if stopped."""
+        """Add gradients in order; return each micro-batch's summed loss and -log p, or None."""
         sums = list[Tensor]()
         for index in range(len(token_counts)):
             if self.requests.stop_signal:

@@ -1,4 +1,4 @@
-"""What a process that trains is told: its rank, by the environment, and requests, by signals."""
+"""What a training process is told: its rank (by the environment) and requests (by signals)."""
 
 import re
 from collections.abc import Mapping

@@ -56,10 +56,10 @@ class TorchProcessGroup:
     def run_micro_batches(
         self, accumulate: Accumulate, token_counts: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over ranks; return micro-batches' summed loss and -log p, None if stopped.
+        """Sum gradients over ranks; return each micro-batch's summed loss and -log p, or None.
 
         Each rank computes the gradients of its own micro-batches; a rank that a signal stops skips
-        the rest of them.
+        the rest of them. The result is None if a signal stopped any rank.
         """
         own, sums = dict[int, Tensor](), torch.zeros(len(token_counts), 2, dtype=torch.float64)
 
@@ -83,8 +83,8 @@ class TorchProcessGroup:
         Each element is computed by one process and is 0 on all others, so the sums are exact.
         """
         asked = torch.zeros(2, self.world_size, dtype=torch.float64)
-        wanted, self.requests.checkpoint = self.requests.checkpoint, False
-        asked[:, self.rank] = torch.tensor([self.requests.stop_signal, wanted])
+        wants_checkpoint, self.requests.checkpoint = self.requests.checkpoint, False
+        asked[:, self.rank] = torch.tensor([self.requests.stop_signal, wants_checkpoint])
         buffer = torch.cat([losses.flatten(), asked.flatten()])
         all_reduce(buffer)
         losses.copy_(buffer[: losses.numel()].view_as(losses))
@@ -166,29 +166,29 @@ def sum_in_micro_batch_order(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Sum all micro-batches' gradients in order on every rank; return False if a signal stops one.
+    """Sum all micro-batches' gradients in order, on every rank; False if a signal stops a rank.
 
     The sum is bit for bit that of a single process, for any number of processes. It takes memory
     for two more sets of gradients, and one broadcast of all gradients per micro-batch, where
     `all_reduce_once` takes one all-reduce per update.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
-    total = [torch.zeros_like(gradient) for gradient in optimiser.list_gradients()]
-    received = [torch.empty_like(one) for one in total]
+    totals = [torch.zeros_like(gradient) for gradient in optimiser.list_gradients()]
+    received = [torch.empty_like(total) for total in totals]
     for first in range(0, len(token_counts), size):
-        present = min(size, len(token_counts) - first)
+        senders = min(size, len(token_counts) - first)
         optimiser.clear_gradients()
-        if rank < present:
+        if rank < senders:
             accumulate(first + rank)
-        for sender in range(present):
+        for sender in range(senders):
             gradients = optimiser.list_gradients() if sender == rank else received
-            for one, gradient in zip(total, gradients, strict=True):
+            for total, gradient in zip(totals, gradients, strict=True):
                 broadcast(gradient, sender)
-                one += gradient
+                total += gradient
     if not should_continue():
         return False
-    for one, gradient in zip(total, optimiser.list_gradients(), strict=True):
-        gradient.copy_(one)
+    for total, gradient in zip(totals, optimiser.list_gradients(), strict=True):
+        gradient.copy_(total)
     return True
 
 
@@ -298,24 +298,24 @@ def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECO
 
     torchrun restarts processes with the store of the last attempt, which still holds the addresses
     and job of that attempt, and ranks may count attempts differently. So each rank asks under a
-    new random name, and rank 0 answers until all ranks have confirmed its prefix.
+    new random name, and rank 0 answers with its own, the prefix, until all ranks have confirmed it.
     """
-    own, end = secrets.token_hex(8), time.monotonic() + seconds
+    name, end = secrets.token_hex(8), time.monotonic() + seconds
     others = set(range(1, rank.world_size)) if rank.rank == 0 else set()
     if rank.rank:
-        store.set(f"ask/{rank.rank}", own)
-        while not store.check([f"answer/{own}"]):
+        store.set(f"ask/{rank.rank}", name)
+        while not store.check([f"answer/{name}"]):
             sleep_before(end, "process 0 has not started")
-        own = store.get(f"answer/{own}").decode()
-        store.set(f"{own}/{rank.rank}", "confirmed")
+        name = store.get(f"answer/{name}").decode()
+        store.set(f"{name}/{rank.rank}", "confirmed")
     while others:
         for other in sorted(others):
             if store.check([f"ask/{other}"]):  # an old attempt's name gets an answer nobody reads
-                store.set(f"answer/{store.get(f'ask/{other}').decode()}", own)
-        others = {other for other in others if not store.check([f"{own}/{other}"])}
+                store.set(f"answer/{store.get(f'ask/{other}').decode()}", name)
+        others = {other for other in others if not store.check([f"{name}/{other}"])}
         if others:
             sleep_before(end, f"process {min(others)} has not started")
-    return own
+    return name
 
 
 def sleep_before(end: float, fact: str) -> None:

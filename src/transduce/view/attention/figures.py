@@ -232,7 +232,7 @@ class Panel:
 
     @property
     def width(self) -> int:
-        """The width in pixels of words, squares and heading, whichever is widest."""
+        """The width in pixels of the widest of words, squares and heading, and the gap after it."""
         letters = 12 * len(self.heading)
         return max(COLUMN * (len(self.words) + 1), SQUARE * (self.count + 1), letters) + GAP
 

@@ -172,7 +172,7 @@ class LogPart:
 
 
 def read_log_part(path: Path, begin: int = 0, crc: int = 0) -> LogPart:
-    """Read a log from byte `begin`, where a line begins, to its present end.
+    """Read a log from byte `begin`, where a line begins; an unfinished last line is the tail.
 
     `crc` is the CRC-32 of the bytes before `begin`; a sha256 would take twice as long.
     """

@@ -190,7 +190,7 @@ def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
 
 
 def describe_tensor(value: Tensor, *, brief: bool) -> str:
-    """Return a tensor's shape, type and first numbers; a small boolean matrix is shown whole."""
+    """Return a tensor's shape, type and first numbers, if `brief` its shape; a scalar's number."""
     shape = f"[{' × '.join(map(str, value.shape))}]" if value.shape else ""
     kind = str(value.dtype).removeprefix("torch.")
     numbers = value.detach().flatten()[:SHOWN].tolist()

@@ -1,6 +1,6 @@
-"""PyTorch's own numbers for one sentence, by the names that a page gives its intermediates.
+"""A model's intermediates for one sentence, by PyTorch, under the names of an explainer's page.
 
-A page that is opened compares some of these numbers with its own; tests compare all of them.
+An opened page compares some of them with its own; tests compare all.
 """
 
 import math
@@ -68,7 +68,7 @@ def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.M
     def record_embedding(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
         found[f"{next(sides)}.embedding"] = rows
 
-    for embedding in dict.fromkeys((model.source, model.target)):  # a shared one is called twice
+    for embedding in dict.fromkeys((model.source, model.target)):  # shared: one hook for two calls
         yield embedding, record_embedding
     for side, positions in (("source", model.source_positions), ("target", model.target_positions)):
 
@@ -128,7 +128,7 @@ def build_hook(
 ) -> Hook:
     """Return a hook that records a module's result as `names`, and its first input as `given`.
 
-    With `widths` the names are of the result's columns, which are split into parts of these widths.
+    With `widths` the result's columns are split into parts of these widths, one for each name.
     """
 
     def hook(_: nn.Module, inputs: tuple[Any, ...], rows: Tensor) -> None:
@@ -171,7 +171,7 @@ def build_recording_attention(found: Rows, stack: str, layers: int) -> BuildAtte
 def sample_rows(rows: Mapping[str, Tensor]) -> dict[str, list[float]]:
     """Return up to four numbers of the last row of each of at most 210 intermediates.
 
-    Of more intermediates, 210 are taken at equal distances, with the first and the last among them.
+    If there are more, 210 are taken at equal distances, the first and the last among them.
     They suffice, because a wrong number makes those that follow from it wrong.
     """
     names = [name for name in rows if ".scores." not in name]

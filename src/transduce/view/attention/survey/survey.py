@@ -126,7 +126,7 @@ def survey(
     Texts are files or lists of lines; the first `pairs` lines are used. A head that is switched
     off adds nothing to its layer. `gold` has the links of each pair, as for `score_alignments`; by
     default the model itself aligns the words. `on_head` is called with the number of losses
-    computed so far and their total number.
+    so far and in all, one per head and batch.
     """
     require_count("pairs", pairs)
     translator = model if isinstance(model, Translator) else load(model)
@@ -179,7 +179,7 @@ def build_survey(
     on_head: Callable[[int, int], None],
     alignment: str,
 ) -> HeadSurvey:
-    """Return a survey of aligned pairs; `alignment` is "gold", or "" if the model aligned them."""
+    """Return a survey of pairs; `alignment` is "gold" for gold links, else ""."""
     (model,), sums = translator.models, SurveySums()
     heads = list_heads(model)
     log_probs = dict.fromkeys(heads, 0.0)
@@ -354,7 +354,7 @@ def decode_without_head(
     memory: EncoderOutput,
     head: tuple[str, int, int],
 ) -> Float[Tensor, "T d_model"]:
-    """Return the decoder's states while one head outputs 0, such as ("cross", 1, 2).
+    """Return the decoder's states while one head, such as ("cross", 1, 2), outputs 0.
 
     `head` is (kind, layer, head), counted from 1; kind is "encoder", "decoder" or "cross". `memory`
     is the encoder's output with all heads; for a head of the encoder it is computed again.
