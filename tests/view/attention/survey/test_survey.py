@@ -17,9 +17,12 @@ import transduce
 from transduce.errors import InputError
 from transduce.mixing import find_mixing
 from transduce.paper.model import build_transformer
+from transduce.settings import Data
+from transduce.tasks import build_task
 from transduce.view.attention.attend import record_attention
 from transduce.view.attention.survey.survey import HeadSurvey, SurveyedHead, build_survey_page
 from transduce.view.attention.tendencies import compute_tendencies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 SOURCE = ["the dog sees a cat.", "a woman", "the old red house"]
 TARGET = ["a woman who runs", "the dog", "who runs today"]
@@ -124,6 +127,9 @@ def test_what_cannot_be_surveyed_is_refused(translator):
         transduce.survey(translator, SOURCE, TARGET, gold=["0-0"])
     with pytest.raises(InputError, match="a survey needs one model"):
         transduce.survey(ensemble_of(translator, translator), SOURCE, TARGET)
+    tagger = replace(translator, task=build_task(Data(task="tagging"), Vocabularies(WORDS, WORDS)))
+    with pytest.raises(InputError, match="gold links are for a model that translates text"):
+        transduce.survey(tagger, SOURCE, TARGET, gold=["0-0"] * len(SOURCE))
 
 
 def test_the_page_holds_the_survey_and_equal_surveys_give_equal_bytes(surveyed, tmp_path):

@@ -133,6 +133,8 @@ def survey(
     require(
         len(translator.models) == 1, "a survey needs one model", "load one model of the ensemble"
     )
+    is_text = isinstance(translator.task, TextToText)
+    require(gold is None or is_text, "gold links are for a model that translates text")
     lines = [read_text(name, text) for name, text in (("source", source), ("target", target))]
     require_equal_lines(source=lines[0], target=lines[1])
     links = None if gold is None else read_alignments("gold", gold, parse_gold_links)
