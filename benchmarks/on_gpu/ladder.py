@@ -94,7 +94,7 @@ class UpdateVariant:
                 self.training,
                 step,
                 self.get(step),
-                add_batch=self.add,
+                add_gradients=self.add,
             )
             if reads and queued:
                 losses.append(self.read(queued).loss)

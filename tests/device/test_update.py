@@ -115,7 +115,7 @@ def test_graphs_add_the_gradients_of_single_kernels_with_the_same_dropout():
         losses = []
         for step in range(1, 13):
             given = batches(1 + step % 3)
-            queued = update_weights(model, optimiser, training, step, given, add_batch=add)
+            queued = update_weights(model, optimiser, training, step, given, add_gradients=add)
             assert queued
             losses.append(queued.read().loss)
         assert bool(vars(add).get("graphs")) == uses_graphs
@@ -132,7 +132,7 @@ def test_a_model_that_no_graph_can_hold_trains_without_one():
     )
     _, add, _ = choose_loop(model, optimiser, training, batches)
     for step in (1, 2, 3):
-        queued = update_weights(model, optimiser, training, step, batches(1), add_batch=add)
+        queued = update_weights(model, optimiser, training, step, batches(1), add_gradients=add)
         assert queued
         assert math.isfinite(queued.read().loss)
     assert not vars(add)["graphs"]

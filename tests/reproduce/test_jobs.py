@@ -55,7 +55,7 @@ def test_an_unknown_row_is_refused_with_the_nearest():
 
 def test_a_seed_is_no_change():
     with pytest.raises(
-        InputError, match=r"training\.seed cannot be changed by --set\nhint: seeds=3"
+        InputError, match=r"training\.seed cannot be one of the changed settings\nhint: seeds=3"
     ):
         names(changes={"training.seed": 4})
 

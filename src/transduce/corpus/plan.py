@@ -7,7 +7,7 @@ an update holds about `source_tokens` source tokens and `target_tokens` target t
 
 Each text of a mixture is read in passes over all its pairs, one after another without end. An epoch
 takes the next pairs of each text, in proportion to the shares; their number is that of all pairs of
-these texts. An epoch ends early at a step after which a text begins or ceases to be read.
+the texts then read. An epoch ends early at a step after which a text begins or ceases to be read.
 """
 
 import bisect

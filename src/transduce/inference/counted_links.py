@@ -38,7 +38,7 @@ def find_likeliest_sources(
     sources: Sequence[Words], targets: Sequence[Words]
 ) -> list[Int64[np.ndarray, " W"]]:
     """Return, for each pair, the index of each target word's likeliest source word."""
-    # the words of each pair's target and source
+    # number of words of each pair's target, of its source
     heights, widths = (np.array(list(map(len, side))) for side in (targets, sources))
     counts = np.repeat(widths, heights)  # [W]: how many source words a target word may link to
     word = np.repeat(np.arange(len(counts)), counts)  # [C]: which of the W target words

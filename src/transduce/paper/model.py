@@ -1,8 +1,8 @@
 """The Transformer    (section 3)
 
 Batches are packed: the tokens of all sentences lie end to end, and after the embedding every layer
-but attention treats each token by itself. Parts without weights, such as attention, are in
-`Operations` (operations.py).
+but attention (or its substitute) treats each token by itself. Parts without weights, such as
+attention, are in `Operations` (operations.py).
 """
 
 import math

@@ -2,7 +2,7 @@
 
 These are the plain functions of sections 3.2.1, 3.2.3, 3.4, 5.4 and 6.1. The model, its training
 and its search get them as one frozen value, `Operations`. `transduce.fast` replaces some by faster
-functions, whose results are the same up to rounding.
+ones, which change final results only by rounding.
 """
 
 import math
@@ -220,7 +220,7 @@ def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
     A replacement may return True without reading the flags, to avoid waiting for a GPU. So a
-    caller's result must be right even where True is wrong.
+    caller's result must be right even if no flag is True.
     """
     return bool(flags.any())
 
@@ -442,7 +442,7 @@ IsAny = Callable[[Tensor], bool]
 class Operations:
     """The functions called by model, update and search; by default the plain ones above.
 
-    A replacement takes the same arguments and returns the same results up to rounding.
+    A replacement takes the same arguments and changes final results only by rounding.
     """
 
     build_attention: BuildAttention = build_padded_attention

@@ -29,7 +29,7 @@ from transduce.paper.operations import PLAIN, Operations, stable_topk
 from transduce.settings import Search
 from transduce.vocabulary import BEGIN, END
 
-# S sentences · W live and N finished hypotheses of each · R = S W rows, one per live hypothesis
+# B sentences · W live and F finished hypotheses of each · R = B W rows, one per live hypothesis
 # V symbols of the vocabulary · C candidates of a sentence · L: highest length limit, in symbols
 
 State = TypeVar("State")
@@ -157,20 +157,20 @@ class LengthScore:
 
 
 class BeamState(NamedTuple):
-    """The live and finished hypotheses of S sentences; every tensor has one row per sentence.
+    """The live and finished hypotheses of B sentences; every tensor has one row per sentence.
 
     Tokens that are not written yet are END. A place without a hypothesis has log P -inf (dead).
     """
 
-    sentences: Int[Tensor, " S"]  # index of each sentence in the input, from 0
-    lengths: Int[Tensor, " S"]  # symbols written, the same for all hypotheses of a sentence
-    max_lengths: Int[Tensor, " S"]  # symbols allowed, END included
-    last_ids: Int[Tensor, "S W"]  # the symbols written last
-    log_probs: Float[Tensor, "S W"]  # log P of live hypotheses; in beam search the best come first
-    tokens: Int[Tensor, "S W L"]
-    finished_scores: Float[Tensor, "S N"]  # in beam search the best come first
-    finished_log_probs: Float[Tensor, "S N"]
-    finished_tokens: Int[Tensor, "S N L"]
+    sentences: Int[Tensor, " B"]  # index of each sentence in the input, from 0
+    lengths: Int[Tensor, " B"]  # symbols written, the same for all hypotheses of a sentence
+    max_lengths: Int[Tensor, " B"]  # symbols allowed, END included
+    last_ids: Int[Tensor, "B W"]  # the symbols written last
+    log_probs: Float[Tensor, "B W"]  # log P of live hypotheses; in beam search the best come first
+    tokens: Int[Tensor, "B W L"]
+    finished_scores: Float[Tensor, "B F"]  # in beam search the best come first
+    finished_log_probs: Float[Tensor, "B F"]
+    finished_tokens: Int[Tensor, "B F L"]
 
 
 class StepResult(NamedTuple):
@@ -178,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " S"]  # True for done sentences; faster code may keep some
+    is_leaving: Bool[Tensor, " B"]  # True only for done sentences; faster code may wait
 
 
 @final
@@ -240,11 +240,11 @@ class Candidates(NamedTuple):
     The best come first, except at the length limit, where they have the order of the beam.
     """
 
-    log_probs: Float[Tensor, "S C"]  # log P of a candidate, the sum over its symbols
-    parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that a candidate extends
-    symbols: Int[Tensor, "S C"]  # the symbol that a candidate appends
-    ends: Bool[Tensor, "S C"]  # whether that symbol is END
-    lengths: Int[Tensor, "S 1"]  # symbols in each candidate of a sentence
+    log_probs: Float[Tensor, "B C"]  # log P of a candidate, the sum over its symbols
+    parents: Int[Tensor, "B C"]  # index in the beam of the hypothesis that a candidate extends
+    symbols: Int[Tensor, "B C"]  # the symbol that a candidate appends
+    ends: Bool[Tensor, "B C"]  # whether that symbol is END
+    lengths: Int[Tensor, "B 1"]  # symbols in each candidate of a sentence
 
 
 def expand_beams(
@@ -288,11 +288,11 @@ def find_best_continuations(
 
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
-) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
+) -> tuple[Float[Tensor, "B C"], Int[Tensor, " C"]]:
     """Append END to a sentence's W hypotheses; return C = `count` log P per sentence, and columns.
 
-    Columns, as in `highest_sums`, are the same for all sentences; all log P but the first W are
-    -inf. To mask all other symbols in `log_probs` would cost a GPU a pass over R V numbers.
+    All sentences have the same columns (see `highest_sums`); all log P but the first W are -inf. To
+    mask all other symbols in `log_probs` would cost a GPU a pass over R V numbers.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -303,7 +303,7 @@ def append_end(
 def update_finished(
     beams: BeamState,
     candidates: Candidates,
-    places: Int[Tensor, "S 1"],
+    places: Int[Tensor, "B 1"],
     length_score: LengthScore,
 ) -> BeamState:
     """Add each sentence's candidates that end in END to its finished hypotheses; keep the best.
@@ -313,9 +313,9 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` indexes the N finished, then the C candidates
-    # `origins` indexes the N finished, then the W live hypotheses
-    scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [S N]
+    # `kept` indexes the F finished, then the C candidates
+    # `origins` indexes the F finished, then the W live hypotheses
+    scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
     origins = torch.cat([old, candidates.parents + nbest], dim=1).gather(1, kept)
@@ -328,8 +328,8 @@ def update_finished(
 
 
 def update_live(
-    beams: BeamState, candidates: Candidates, places: Int[Tensor, "S 1"], operations: Operations
-) -> tuple[BeamState, Int[Tensor, "S W"]]:
+    beams: BeamState, candidates: Candidates, places: Int[Tensor, "B 1"], operations: Operations
+) -> tuple[BeamState, Int[Tensor, "B W"]]:
     """Keep the W best candidates without END; return the new beams and the parents' indices.
 
     If there are fewer than W such candidates, dead hypotheses fill the beam.
@@ -347,10 +347,10 @@ def update_live(
     return beams, parents
 
 
-def find_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
+def find_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " B"]:
     """Return True for each sentence whose finished hypotheses can no longer change.
 
-    That is so at the length limit, or if no live hypothesis can beat the worst of the N finished
+    That is so at the length limit, or if no live hypothesis can beat the worst of the F finished
     ones. The bound holds for all lengths up to the limit, so no better hypothesis is lost. The rule
     of other programs, `search.stop = "early"`, is in search/bounds.py.
     """
@@ -499,7 +499,7 @@ def collect_results(beams: BeamState, places: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """List the places of unfinished sentences; at a done one's place stands one of the last.
+    """List the places of unfinished sentences, the last ones in the places of done ones.
 
     Most sentences keep their place, so that little is copied.
     """

@@ -2,13 +2,13 @@
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
 over the target tokens of all micro-batches. Another split into micro-batches changes only dropout
-and rounding. An update's data and dropout depend only on the run's seed, the update's number (its
-step) and the micro-batch, so that a resumed run goes on as if it had never stopped.
+and rounding. Data and dropout depend only on the run's seed, the update's number (its step) and the
+micro-batch's, so that a resumed run goes on as if it had never stopped.
 
 The pairs of an update are chosen in corpus/plan.py (section 5.1): as many as fit into both budgets,
 one of source tokens and one of target tokens, counted with END and without padding, 25,000 each in
 the paper. The last snapshots of a run are averaged in runs/average.py (section 6.1), in the paper 5
-of a base model and 20 of a big one, 10 minutes apart.
+of a base model and 20 of a big one, 10 minutes apart (here 1,500 and 600 steps), none for Table 3.
 """
 
 import hashlib
@@ -214,7 +214,7 @@ def add_gradients(
 ) -> Float[Tensor, "2"]:
     """Add the gradients of a micro-batch's loss / `target_tokens`; return its loss and -log p sums.
 
-    `target_tokens` is the number of target tokens of the whole update.
+    `target_tokens` counts those of the whole update; in a CUDA graph it is a tensor.
     """
     loss, nats = batch_loss(model, training, batch.to(model.output.weight.device))
     (loss / target_tokens).backward()
@@ -228,8 +228,7 @@ def update_weights(  # noqa: PLR0913 - an update's inputs, and two replaceable f
     step: int,
     batches: Sequence[Batch],
     run_micro_batches: "RunMicroBatches" = accumulate_in_order,
-    *,
-    add_batch: "AddGradients" = add_gradients,
+    add_gradients: "AddGradients" = add_gradients,
 ) -> PendingUpdate | None:
     """Do a step's update on its micro-batches; return None if a signal stopped `run_micro_batches`.
 
@@ -241,7 +240,7 @@ def update_weights(  # noqa: PLR0913 - an update's inputs, and two replaceable f
 
     def accumulate(number: int) -> Float[Tensor, "2"]:
         torch.manual_seed(dropout_seed(training.seed, step, number))
-        return add_batch(model, training, batches[number], target_tokens)
+        return add_gradients(model, training, batches[number], target_tokens)
 
     token_counts = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
     sums = run_micro_batches(accumulate, token_counts, optimiser)
@@ -279,21 +278,21 @@ def train(  # noqa: PLR0913 - a run's inputs, and four replaceable functions
     *,
     done: int = 0,
     run_micro_batches: "RunMicroBatches" = accumulate_in_order,
-    add_batch: "AddGradients" = add_gradients,
+    add_gradients: "AddGradients" = add_gradients,
     read_update: Callable[[PendingUpdate], Update] = PendingUpdate.read,
     after_update: Callable[[Update], bool] = lambda _: True,
 ) -> None:
     """Do the updates from step `done` + 1 to step `training.steps`.
 
-    `read_batches(step)` returns a step's micro-batches and must depend on `step` alone. `add_batch`
-    adds a micro-batch's gradients, `read_update` waits for an update's results, and `after_update`
-    gets them. Training ends early if `after_update` returns False or a signal stops
+    `read_batches(step)` returns a step's micro-batches and must depend on `step` alone.
+    `add_gradients` adds those of a micro-batch, `read_update` waits for an update's results, and
+    `after_update` gets them. Training ends early if `after_update` returns False or a signal stops
     `run_micro_batches`.
     """
     for step in range(done + 1, training.steps + 1):
         batches = read_batches(step)
         pending = update_weights(
-            model, optimiser, training, step, batches, run_micro_batches, add_batch=add_batch
+            model, optimiser, training, step, batches, run_micro_batches, add_gradients
         )
         if pending is None or not after_update(read_update(pending)):
             return

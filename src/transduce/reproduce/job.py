@@ -73,7 +73,9 @@ def plan_jobs(table: str, recipes: Mapping[str, Recipe], request: TableRequest) 
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))
     require(
-        SEED not in request.changes, f"{SEED} cannot be changed by --set", "--seeds 3, or --seed 2"
+        SEED not in request.changes,
+        f"{SEED} cannot be one of the changed settings",
+        "--seeds 3, or --seed 2",
     )
     require(bool(request.seeds), "no seed is given", "seeds=1, or a list of seeds")
     names = [row for row in recipes if row in request.rows or not request.rows]

@@ -97,7 +97,7 @@ def measure_updates(
     for step in range(1, SAMPLE_UPDATES + warm_up + 1):
         batch = feed.micro_batches(step if on_cpu else 1)[0]
         start = time.perf_counter()
-        pending = update_weights(model, optimiser, training, step, [batch], add_batch=add)
+        pending = update_weights(model, optimiser, training, step, [batch], add_gradients=add)
         assert pending is not None
         pending.read()
         if step == warm_up:

@@ -42,7 +42,8 @@ class Training:
     )
     average_last: int = from_paper(5, "6.1", "number of last snapshots that are averaged")
     checkpoint_minutes: float = our_choice(
-        10.0, "minutes between checkpoints, the most that a crash can lose; no result depends on it"
+        10.0,
+        "minutes between checkpoints, about the most that a crash loses; no result depends on it",
     )
     validate_every: int = our_choice(1_000, "steps between validations on the development set")
     validate_lines: int = our_choice(500, "lines translated at each validation for the score")

@@ -92,7 +92,7 @@ def run_updates(
         job.batches,
         done=progress.step,
         run_micro_batches=group.run_micro_batches,
-        add_batch=job.add_gradients,
+        add_gradients=job.add_gradients,
         read_update=job.read,
         after_update=count_update,
     )

@@ -192,14 +192,14 @@ def sum_in_micro_batch_order(
     return True
 
 
-def assign_micro_batches(costs: Sequence[int], world_size: int) -> list[list[int]]:
-    """Return the indices of each rank's micro-batches, so that all ranks have similar costs."""
+def assign_micro_batches(token_counts: Sequence[int], world_size: int) -> list[list[int]]:
+    """Return the indices of each rank's micro-batches, so that all ranks have similar counts."""
     shares: list[list[int]] = [[] for _ in range(world_size)]
     loads = [0] * world_size
-    for index in sorted(range(len(costs)), key=lambda index: -costs[index]):
+    for index in sorted(range(len(token_counts)), key=lambda index: -token_counts[index]):
         rank = loads.index(min(loads))
         shares[rank].append(index)
-        loads[rank] += costs[index]
+        loads[rank] += token_counts[index]
     return [sorted(share) for share in shares]
 
 

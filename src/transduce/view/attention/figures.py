@@ -70,10 +70,9 @@ FIGURES: Mapping[int, PaperFigure] = {
 def require_heads(heads: tuple[int, ...], layer: int, layers: tuple[int, ...], count: int) -> None:
     """Raise InputError unless `layer` is in the recorded `layers` and each head is 1 to `count`."""
     if layer not in layers:
-        are_all = layers == tuple(range(1, len(layers) + 1))
-        known = f"this model has {len(layers):,}" if are_all else f"the record has {layers}"
-        hint = f"--layer 1 to {len(layers)}, or --find" if are_all else "record that layer, too"
-        raise InputError(f"there is no layer {layer}: {known}", hint)
+        known = ", ".join(map(str, layers)) or "none"
+        fact = f"there is no layer {layer} of the encoder here, but {known}"
+        raise InputError(fact, "--layer with one of these, or --find")
     for head in heads:
         if head not in range(1, count + 1):
             fact = f"there is no head {head}: this model has {count:,}"

@@ -155,7 +155,7 @@ def test_a_record_of_some_layers_has_the_figures_of_these_alone():
 
 
 def test_layers_heads_and_words_that_do_not_exist_are_refused():
-    with pytest.raises(InputError, match="there is no layer 5: this model has 2"):
+    with pytest.raises(InputError, match="there is no layer 5 of the encoder here, but 1, 2"):
         draw_paper_figure(view_of(3), FIGURES[3], 5)
     with pytest.raises(InputError, match="there is no head 5: this model has 4"):
         draw_paper_figure(view_of(4, heads=4), FIGURES[4], 1)
