@@ -35,7 +35,7 @@ class SignalsDeferred(MetaPathFinder):
     """
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """On the main thread's first call for torch, return a spec that delays signals; else None."""
+        """In the main thread's first call for torch, return a spec that delays signals, or None."""
         if name != "torch" or threading.current_thread() is not threading.main_thread():
             return None
         sys.meta_path.remove(self)
