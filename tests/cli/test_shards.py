@@ -59,7 +59,8 @@ def three_shards(babbler, tmp_path_factory):
 def test_any_number_of_shards_in_any_order_gives_one_output(call, babbler, text, shards, options):
     whole = call("merge", shards(1, *options)).stdout
     assert len(set(whole.splitlines())) > 10
-    assert call("merge", shards(3, *options)).stdout == whole
+    for count in (3, 8):
+        assert call("merge", shards(count, *options)).stdout == whole
     if options is FAST:
         assert call("translate", babbler, text, *options).stdout == whole
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tests.runs.marian_checkpoints import (
     NAMES,
     PAD,
@@ -86,6 +86,23 @@ def test_stacks_of_unequal_depth(tmp_path):
     compare_logits(weights, tmp_path / "model")
 
 
+@pytest.mark.parametrize("depths", [(2, 2), (3, 1)])
+def test_an_imported_model_leaves_with_the_tensors_it_came_with(tmp_path, depths):
+    both = dict(zip(("encoder_layers", "decoder_layers"), depths, strict=True))
+    weights = write_checkpoint(tmp_path / "checkpoint", **both)
+    transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
+    transduce.export(tmp_path / "model", to="huggingface", output=tmp_path / "out")
+    written = load_file(tmp_path / "out/model.safetensors")
+    layers = {name for name in weights if ".layers." in name}
+    assert layers == {name for name in written if ".layers." in name}
+    assert all(torch.equal(written[name], weights[name]) for name in layers)
+    symbols = transduce.load(tmp_path / "model").task.target.symbols
+    ours = [number for number, name in enumerate(symbols) if name != "<s>"]
+    theirs = [NAMES.index(symbols[number]) for number in ours]
+    embedding = "model.shared.weight"
+    assert torch.equal(written[embedding][ours], weights[embedding][theirs])
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_tensors_that_repeat_positions_or_embeddings_are_no_others(imported, tmp_path, dtype):
     weights = write_checkpoint(tmp_path / "checkpoint", num_hidden_layers=2)
@@ -131,6 +148,10 @@ def test_an_imported_model_is_adapted(imported, tmp_path):
     assert validation is not None
     assert validation.nats < nats / 2
     assert load_model(imported[1]).hash == read_run(run.folder).fingerprints["parent"]
+    for program in ("huggingface", "ctranslate2", "onnx"):
+        transduce.export(run.folder, to=program, output=tmp_path / program)
+    with pytest.raises(InputError, match="activation is swish, which the page cannot"):
+        transduce.explain(run.folder)
 
 
 @pytest.mark.parametrize(
