@@ -218,7 +218,7 @@ def correct_title(recipe: Recipe, updates: int) -> Recipe:
 
 # --- What differs from the paper ------------------------------------------------------------------
 
-# Where the paper is silent, BASE is its authors' code; our defaults differ in the initial weights.
+# Where the paper is silent, BASE follows its authors' code; our defaults differ in first weights.
 BASE = Recipe(name="base", architecture=Architecture(initialisation="glorot"))
 
 
