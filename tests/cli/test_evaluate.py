@@ -13,6 +13,7 @@ from tests.inference.random_models import random_translator
 
 from transduce.cli.evaluate import evaluation_as_json
 from transduce.inference.evaluate import (
+    FORMS,
     EvaluationText,
     list_words,
     perplexity,
@@ -21,7 +22,6 @@ from transduce.inference.evaluate import (
 )
 from transduce.inference.load import load
 from transduce.inference.pairs import token_log_probs
-from transduce.settings.data import CHANGES
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_a_contrast_scores_what_a_file_in_upper_case_would_and_is_the_same_again
 ):
     found = json.loads(evaluate("--json", "--contrast", "--metric=chrf").stdout)
     contrast = {one["form"]: one for one in found["contrast"]}
-    assert set(contrast) == {*CHANGES, "one_word"}
+    assert set(contrast) == {*FORMS, "one_word"}
     for name in ("d.en", "d.de"):
         upper = (corpus / name).read_text(encoding="utf-8").upper()
         (corpus / f"upper.{name}").write_text(upper, encoding="utf-8")

@@ -72,6 +72,21 @@ def test_an_update_holds_the_changed_pairs_within_the_budgets(store):
     assert sum("." not in target for target in targets) == pytest.approx(150, abs=40)
 
 
+def test_an_epoch_is_planned_from_the_lengths_of_shortened_pairs(store_of):
+    store = store_of(
+        [(f"Word {n}. And {n}.", f"Wort {n}. Und {n}.") for n in range(100, 400)], max_length=20
+    )
+    feed = feed_of(store, augmented(store, short_input=0.5))
+    epoch = feed.plan.epoch(1)
+    found = [pair for n in range(1, len(epoch) + 1) for pair in sentences(feed.micro_batches(n))]
+    short = [pair for pair in found if len(pair[0]) < 12]
+    assert len(short) == pytest.approx(150, abs=30)
+    assert {text(source)[:3] for source, _ in short} == {"Wor", "And"}
+    for side, planned in enumerate(epoch.lengths):
+        assert sorted(planned) == sorted(len(pair[side]) for pair in found)
+    assert len(epoch) < len(feed_of(store).plan.epoch(1))
+
+
 def test_an_update_is_the_same_whatever_was_asked_before_and_however_it_is_split(store):
     augmentation = augmented(store, upper_case=0.2, typos=0.2, copied_token=0.2)
     asked, fresh = feed_of(store, augmentation), feed_of(store, augmentation, limit=10_000)

@@ -237,9 +237,9 @@ def main(arguments: Sequence[str]) -> None:
     """Build into a folder that does not exist yet; after its name, perhaps `imported`."""
     folder, parts = Path(arguments[0]), arguments[1:]
     folder.mkdir(parents=True)
-    if not parts:
-        build(folder)
     build_imported(folder)
+    if not parts:
+        build(folder)  # last: with its run.json no run may begin in the folder
     sys.stdout.write(f"{len(list(folder.glob('*.json')))} models in {folder}\n")
 
 

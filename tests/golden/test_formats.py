@@ -31,6 +31,7 @@ HASHES = {
     "format-1": "e51d6c46dfc5843cb75d050b1bc95178fa807edd5dfa6bebf059a95c7d9db1f5",
     "format-2": "5361e6eccda06db5d72671829774c445d758d7d9b19712609a6f8b42c186934a",
     "format-3": "c508ff359f48db8dc6490c6de9c52983b21c18a3cf1187467cc92d6ed68d8a9c",
+    "format-4": "fafce4eb59f8f17aca4476de5e0fd718da1eb6360bc475907cc01d3b4015b45d",
     "imported-1": "56cd36422acffbdb891815cd0ffa0324ac091b5829c54f1abc376c98577ced40",
 }
 TOLERANCE = 1e-5

@@ -31,7 +31,7 @@ from transduce.settings.architecture import Architecture
 ALIGNMENT = "alignment.json"
 COUNTS = ("pairs", "links", "sure")
 KEYS = {"model", "layer", "heads", "shifted", "aer", *COUNTS}
-LIMIT = 1 << 20
+MOST_JSON_BYTES = 1 << 20
 CHOOSE_AGAIN = "delete it, and choose again: `transduce align MODEL SOURCE TARGET --choose GOLD`"
 
 
@@ -58,7 +58,7 @@ def read_alignment_heads(
     path = folder / ALIGNMENT
     if not os.path.lexists(path):
         return None
-    values = from_checksummed_json(read_regular(path, LIMIT), path)
+    values = from_checksummed_json(read_regular(path, MOST_JSON_BYTES), path)
     if values.get("model") != model_hash:
         raise FolderError("was chosen for another model", CHOOSE_AGAIN, file=path)
     try:
@@ -83,7 +83,7 @@ def is_choice(values: Mapping[str, object]) -> bool:
     )
 
 
-KIND = "model"
+MODEL_KIND = "model"
 WEIGHTS = "model.safetensors"
 RECIPE = "recipe.json"
 CARD = "README.md"
@@ -98,7 +98,7 @@ def is_model(folder: Path) -> bool:
 
 def open_model_folder(folder: Path) -> VerifiedFolder:
     """Open a model folder; raise FolderError if its manifest or file names are wrong."""
-    found = open_folder(folder, KIND, unlisted=(ALIGNMENT,))
+    found = open_folder(folder, MODEL_KIND, unlisted=(ALIGNMENT,))
     for name, value in found.about.items():
         if name not in ORIGIN or not ORIGIN[name](value):
             fact = f"has an entry {name[:40]!r} that is none of a model"
@@ -111,7 +111,7 @@ def open_model_folder(folder: Path) -> VerifiedFolder:
 
 def require_replaceable_model(folder: Path) -> None:
     """Raise InputError unless a path is free, or a valid model folder without other files."""
-    require_replaceable(folder, KIND, unlisted=(ALIGNMENT,))
+    require_replaceable(folder, MODEL_KIND, unlisted=(ALIGNMENT,))
 
 
 def is_hash(value: object, digits: int = 64) -> bool:

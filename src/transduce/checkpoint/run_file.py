@@ -13,11 +13,14 @@ from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
-from transduce.vocabulary.vocabulary import LIMIT as VOCABULARY_LIMIT
-from transduce.vocabulary.vocabulary import Vocabularies, read_vocabularies
+from transduce.vocabulary.vocabulary import (
+    MOST_VOCABULARY_BYTES,
+    Vocabularies,
+    read_vocabularies,
+)
 
 RUN_FILE = "run.json"
-LIMIT = 1 << 20
+MOST_RUN_BYTES = 1 << 20
 DAMAGED = "the file is damaged or was edited: put back the run's own"
 
 
@@ -86,7 +89,7 @@ def read_run_file(folder: Path) -> dict[str, Any]:
         hint = "name a folder that `transduce train` wrote"
         require_folder(folder, hint)
         raise FolderError("is not a run folder", hint, file=folder)
-    values = from_checksummed_json(read_regular(file, LIMIT), file)
+    values = from_checksummed_json(read_regular(file, MOST_RUN_BYTES), file)
     match values:
         case {"id": str(), "recipe": dict(), "fingerprints": dict()} if len(values) == 3:
             return values
@@ -98,7 +101,7 @@ def read_run_vocabularies(folder: Path) -> Vocabularies:
     run = read_run(folder)
     vocabularies = read_vocabularies(
         folder,
-        lambda name: read_regular(folder / name, VOCABULARY_LIMIT),
+        lambda name: read_regular(folder / name, MOST_VOCABULARY_BYTES),
         shared=run.recipe.data.shared_vocabulary,
         has_lexicon="tags" in run.fingerprints,
     )

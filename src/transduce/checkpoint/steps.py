@@ -20,7 +20,7 @@ from transduce.errors import FolderError, SaveError
 STEP = re.compile(r"step-([0-9]{8,})")
 CHECKPOINTS, SNAPSHOTS, MILESTONES = "checkpoints", "snapshots", "milestones"
 # kind of step folder by name of the parent folder; the manifests name the kind
-KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot", MILESTONES: "snapshot"}
+KIND_OF_FOLDER = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot", MILESTONES: "snapshot"}
 # functions by file name that return the file's bytes, called one at a time to save memory
 FileMakers = Mapping[str, Callable[[], bytes]]
 
@@ -40,7 +40,7 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
             return
         remove_folder(folder)
     require_disk_space(parent.parent, size, folder)
-    with atomic_folder(folder, kind=KINDS[parent.name], about=about) as writer:
+    with atomic_folder(folder, kind=KIND_OF_FOLDER[parent.name], about=about) as writer:
         for name, make in files.items():
             writer.write(name, make())
 
@@ -48,7 +48,7 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
 def open_step(parent: Path, step: int) -> VerifiedFolder:
     """Open a step's folder for reading; FolderError if the folder is of another run or step."""
     folder = step_folder(parent, step)
-    opened = open_folder(folder, KINDS[parent.name])
+    opened = open_folder(folder, KIND_OF_FOLDER[parent.name])
     expected = {"run": read_run_id(parent.parent), "step": step}
     if opened.about != expected:
         where = f"step {opened.about.get('step')} of run {opened.about.get('run')}"

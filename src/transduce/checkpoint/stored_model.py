@@ -11,7 +11,7 @@ from torch import Tensor
 from transduce.checkpoint.model_files import (
     CARD,
     FIGURE,
-    KIND,
+    MODEL_KIND,
     RECIPE,
     RECIPE_LIMIT,
     WEIGHTS,
@@ -41,7 +41,13 @@ from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.counts import count_parameters
 from transduce.settings.recipe import correct_title
 from transduce.vocabulary import BEGIN, END
-from transduce.vocabulary.vocabulary import LEXICON, LIMIT, SHARED, Vocabularies, read_vocabularies
+from transduce.vocabulary.vocabulary import (
+    LEXICON,
+    MOST_VOCABULARY_BYTES,
+    SHARED,
+    Vocabularies,
+    read_vocabularies,
+)
 
 
 @final
@@ -79,7 +85,9 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
     symbols = (len(vocabularies.source), len(vocabularies.target))
     require_finite(weights, "the model", "verify the weights that it is made from")
     require_free = require_replaceable_model if force else None
-    with atomic_folder(folder, kind=KIND, about=about or {}, require_free=require_free) as writer:
+    with atomic_folder(
+        folder, kind=MODEL_KIND, about=about or {}, require_free=require_free
+    ) as writer:
         writer.write(WEIGHTS, to_bytes(weights))
         writer.write(RECIPE, to_json(recipe.as_json()))
         for name, content in vocabularies.files().items():
@@ -128,7 +136,7 @@ def read_without_weights(folder: Path) -> tuple[VerifiedFolder, Recipe, Vocabula
     values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
     vocabularies = read_vocabularies(
         folder,
-        lambda name: found.read(name, LIMIT),
+        lambda name: found.read(name, MOST_VOCABULARY_BYTES),
         shared=SHARED in found.files,
         has_lexicon=LEXICON in found.files,
     )

@@ -13,6 +13,7 @@ from transduce.settings.recipe import Value, with_changes
 ADDED_LATER: Mapping[str, Value] = {
     "data.linearisation": "xx",
     "data.label_scheme": "raw",
+    "data.short_input": 0.0,
     "data.copied_token": 0.0,
     "data.typos": 0.0,
     "data.no_end_mark": 0.0,

@@ -15,7 +15,6 @@ from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
 from transduce.scores.scoring import describe_slow_metrics
-from transduce.settings.data import CHANGES
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -98,6 +97,7 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     from transduce.durable.files import atomic_file
     from transduce.durable.folder import resolve_output
     from transduce.inference.evaluate import (
+        FORMS,
         build_evaluation_text,
         provenance,
         read_test_set,
@@ -123,7 +123,7 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
         text = build_evaluation_text(
             translator, lines, metrics or None, language, baseline, has_contrast=contrast
         )
-        times = 1 + len(CHANGES) * contrast
+        times = 1 + len(FORMS) * contrast
         if slow := describe_slow_metrics(text.metrics, text.references, text.language, times):
             display.print_note(slow)
         outputs = list(show_line_count(translate_sources(translator, text), "translate"))

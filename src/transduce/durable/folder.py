@@ -174,7 +174,7 @@ def remove_folder(path: Path) -> None:
 
 
 MANIFEST_LIMIT = 1 << 20
-BLOCK = 1 << 20
+BYTES_AT_ONCE = 1 << 20
 SPARSE_LIMIT = 1 << 32
 MOST_EXTENTS = 10_000  # stored parts of a sparse file that are examined
 REREAD_LIMIT = 1 << 30  # a larger file with a fault is refused without hashing the rest of it
@@ -270,7 +270,7 @@ class HashingReader:
 
     def hash_rest(self) -> str:
         """Read to the end in blocks; return the sha256 of the whole file."""
-        while self.read(BLOCK):
+        while self.read(BYTES_AT_ONCE):
             pass
         return self.digest.hexdigest()
 

@@ -98,7 +98,7 @@ def require_whole(text: str) -> None:
         raise ValueError(f"{ascii(text)[:80]} has half of a character") from None
 
 
-FORMAT = 3
+FORMAT = 4
 NEWER = "install a newer transduce"
 
 

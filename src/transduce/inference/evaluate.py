@@ -54,6 +54,7 @@ SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
 )
 SEED = 1  # of typing errors and copied tokens
+FORMS = tuple(reversed(CHANGES[1:]))  # for short inputs, single words are translated instead
 WORDS = 200  # the most words that are translated alone
 MOST_WORDS = 3  # the most words in one word's translation; a longer translation runs on
 ShowLines = Callable[[Iterator[str], str], Iterator[str]]
@@ -62,7 +63,7 @@ ShowLines = Callable[[Iterator[str], str], Iterator[str]]
 @final
 @dataclass(frozen=True)
 class Contrast:
-    """The scores of a test set in another form, and how many of its lines have that form."""
+    """The scores of a test set in a form such as upper case, and how many lines that changed."""
 
     form: str
     changed: int
@@ -165,7 +166,7 @@ def build_evaluation_text(
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
-    """Require a text that can be scored; return an iterator over its sources' translations."""
+    """Refuse a text that cannot be scored; return an iterator over its sources' translations."""
     require_equal_lines(source=text.sources, reference=text.references)
     pairs = zip(text.sources, text.references, strict=True)
     require_matches(number_pairs(pairs), translator.recipe.data)
@@ -271,11 +272,11 @@ def today() -> str:
 def measure_contrast(
     translator: Translator, text: EvaluationText, show: ShowLines
 ) -> Iterator[Contrast]:
-    """Yield a test set's scores in each form, then the scores of its words translated alone."""
+    """Yield the scores of a test set in each form, such as upper case, then of its words alone."""
     translator = replace(translator, keep=False)
     languages = (translator.recipe.data.source_language, text.language)
     pairs = list(zip(text.sources, text.references, strict=True))
-    for form in reversed(CHANGES):
+    for form in FORMS:
         changed = [
             CHANGE[form](pair, languages, random.Random(f"{SEED} {number}"))
             for number, pair in enumerate(pairs)
@@ -338,7 +339,7 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
 
 
 def require_two_files_fit(data: Data) -> None:
-    """Raise InputError if the task's test set is one file, such as trees, and not two files."""
+    """Raise InputError if a test set for the recipe's task is one file, such as trees, not two."""
     kind, fact = find_task_kind(data), f"a test set for {data.task} is one file, not two of lines"
     require(kind.read_test_file is None, fact, f"name one file: {kind.test_file}")
 

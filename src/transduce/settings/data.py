@@ -22,7 +22,7 @@ UNNAMED = ("source", "target")  # stand-ins for languages that file names do not
 VOCABULARIES = ("byte-pair", "word-piece", "word", "sentencepiece")
 LABEL_SCHEMES = ("raw", "bio", "iob1")
 # the changes that an epoch makes to some pairs, in this order; each setting is a share of pairs
-CHANGES = ("copied_token", "typos", "no_end_mark", "title_case", "upper_case")
+CHANGES = ("short_input", "copied_token", "typos", "no_end_mark", "title_case", "upper_case")
 
 
 @final
@@ -66,6 +66,10 @@ class Data:
     )
     drop_identical: bool = our_choice(True, "drop pairs with equal sides, which teach copying")
     drop_duplicates: bool = our_choice(True, "drop repeated pairs, detected by a hash")
+    short_input: float = our_choice(
+        0.0,
+        "share of pairs cut to one sentence or first clause, of those whose sides have equal marks",
+    )
     copied_token: float = our_choice(
         0.0, "share of pairs that get a name, code, emoji or URL at an end of both sides"
     )

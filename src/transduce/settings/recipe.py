@@ -18,7 +18,9 @@ from transduce.settings.training import Training
 
 Value = str | int | float | bool
 TITLE = re.compile(r"(\S+, )?\d+\+\d+ layers, [\d,]+ updates?")  # what `build_title` returns
-NAME = 60  # `shorten_name` shortens a longer name, which may list a recipe's changed settings
+MOST_NAME_CHARACTERS = (
+    60  # `shorten_name` shortens a longer name, which may list a recipe's changed settings
+)
 GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
 )
@@ -196,7 +198,7 @@ def parse_value(text: str) -> Value:
 def shorten_name(name: str) -> str:
     """Return a recipe's name; if it is too long, with a count in place of its changed settings."""
     base, joint, changes = name.partition(" with ")
-    if len(name) <= NAME or not joint:
+    if len(name) <= MOST_NAME_CHARACTERS or not joint:
         return name
     return f"{base} with {len(changes.split(', '))} changed settings"
 

@@ -25,7 +25,7 @@ def describe_value(value: object) -> str:
 
 
 def require_names(argument: str, names: object) -> None:
-    """Raise InputError if `names` is a string, whose letters would be taken for names."""
+    """Raise InputError, naming `argument`, if `names` is one string and not a list of names."""
     if isinstance(names, str):
         raise InputError(f"{argument} is a list of names, not {describe_value(names)}")
 
@@ -45,7 +45,7 @@ def require_count(name: str, value: object) -> None:
 
 
 def read_path(name: str, value: object) -> Path:
-    """Return `value` as a path, which need not exist; InputError about `name` if unusable."""
+    """Return `value` as a Path, existing or not; InputError if empty, unreachable or no path."""
     if not isinstance(value, str | PathLike):
         raise InputError(f"{name} must be a path, not {describe_value(value)}")
     if not os.fspath(value):
@@ -63,7 +63,7 @@ def read_path(name: str, value: object) -> Path:
 
 
 def read_folder(folder: object) -> Path:
-    """Return the argument `folder` as an absolute path; raise InputError if it is unusable.
+    """Return `folder`, existing or not, as an absolute Path; InputError if empty or no usable path.
 
     The path is absolute because a callback may change the process's working folder.
     """
@@ -93,7 +93,7 @@ def require_encodable(name: str, text: str) -> None:
 
 
 def read_text(name: str, text: Text) -> list[str]:
-    """Return the lines of `text`, a file's path or a list of lines; errors call it `name`."""
+    """Return the lines of the file at path `text`, or of the list `text`; errors call it `name`."""
     if isinstance(text, Path | str):
         return list(
             read_short_lines(text if str(text) == "-" else read_path(name or "the text", text))
@@ -118,7 +118,7 @@ def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
 
 
 def check_pairs(name: str, pairs: Iterable[Any], hint: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each (source, target); raise InputError at an item that is not two strings."""
+    """Yield each (source, target); InputError, with `hint`, at an item that is not two strings."""
     for number, pair in enumerate(pairs, start=1):
         if not is_pair(pair) or not all(isinstance(side, str) for side in pair):
             found = describe_value(pair)

@@ -15,6 +15,7 @@ from typing import TypeVar, final
 
 from transduce.settings import Data
 from transduce.settings.data import CHANGES
+from transduce.text.sentences import CLAUSE_ENDS, CLOSING, split_clauses, split_sentences
 
 Option = TypeVar("Option")
 Pair = tuple[str, str]  # a source line and its translation
@@ -27,7 +28,34 @@ FIRST_LETTER = re.compile(r"(?:^|(?<=\s))([^\w\s]*)([^\W\d_])")
 WORD = re.compile(r"(?:^|(?<=\s))[^\w\s]*([^\W\d_]{3,})[^\w\s]*(?=\s|$)")
 LETTERS_PER_TYPO = 20
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # the letters of a keyboard, row by row
+CLAUSE_MARKS = "".join(CLAUSE_ENDS) + "- "
+LARGEST_DIFFERENCE = 0.1  # between the shares of their lines that two first clauses are
 SYLLABLES = tuple(first + second for first in "bdfgklmnprstvz" for second in "aeiou")
+
+
+def shorten(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
+    """Return one of a pair's sentences or, if it has only one, the first clause without its mark.
+
+    The pair is unchanged if both sides do not have the same marks in the same order, or if the
+    first clause is a much larger share of one side. Later clauses are never taken, because
+    languages differ in the order of their words: German has "bleibe ich" after "Wenn es regnet,".
+    """
+    source, target = (split_sentences(side) for side in pair)
+    if len(source) > 1 or len(target) > 1:
+        agree = list_marks(source) == list_marks(target)
+        return pick(list(zip(source, target, strict=True)), draw) if agree else pair
+    source, target = (split_clauses(side) for side in pair)
+    if len(source) < 2 or list_marks(source) != list_marks(target):
+        return pair
+    first = (source[0].rstrip(CLAUSE_MARKS), target[0].rstrip(CLAUSE_MARKS))
+    difference = len(source[0]) / len(pair[0]) - len(target[0]) / len(pair[1])
+    return first if all(first) and abs(difference) < LARGEST_DIFFERENCE else pair
+
+
+def list_marks(parts: Sequence[str]) -> list[str]:
+    """Return the mark that ends each part, before quotes and brackets; "" if it has none."""
+    ends = (part.rstrip(CLOSING)[-1:] for part in parts)
+    return ["" if end.isalnum() else end for end in ends]
 
 
 def upper_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
@@ -117,7 +145,14 @@ def pick(options: Sequence[Option], draw: random.Random) -> Option:
 
 
 CHANGE: Mapping[str, Change] = MappingProxyType(  # by the name of the setting
-    dict(zip(CHANGES, (copy_token, mistype, drop_end_mark, title_case, upper_case), strict=True))
+    {
+        "short_input": shorten,
+        "copied_token": copy_token,
+        "typos": mistype,
+        "no_end_mark": drop_end_mark,
+        "title_case": title_case,
+        "upper_case": upper_case,
+    }
 )
 
 
@@ -132,9 +167,10 @@ class DrawnChanges:
 
 def draw_changes(data: Data, key: str) -> DrawnChanges:
     """Draw a pair's changes, which depend only on `key` and on each change's share in `data`."""
-    *numbers, seed = struct.unpack("<8Q", hashlib.blake2b(key.encode()).digest())
+    *first, sixth, _, seed = struct.unpack("<8Q", hashlib.blake2b(key.encode()).digest())
+    numbers = (sixth, *first)  # short_input was added last: the others keep their numbers
     shares = [(name, int(getattr(data, name) * 2**64)) for name in CHANGES]
-    names = [name for number, (name, most) in zip(numbers, shares, strict=False) if number < most]
+    names = [name for number, (name, most) in zip(numbers, shares, strict=True) if number < most]
     return DrawnChanges(names, seed)
 
 

@@ -46,7 +46,7 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_short_lines(path: Path | str) -> Iterator[str]:
-    """Yield lines as `read_lines` does; raise InputError at one too long to be cut into pieces."""
+    """Yield lines as `read_lines` does; raise InputError at one that is too long to be encoded."""
     name = display_name(path)
     for number, line in enumerate(read_lines(path), start=1):
         require_short_line(line, number, name)
@@ -151,19 +151,19 @@ OF_LABELS = "--tags reads tokens with labels, whose sentences end with a blank l
 
 
 def read_pairs_tsv(
-    path: Path | str, columns: tuple[int, int] | None = None, other_ways: str = ""
+    path: Path | str, columns: tuple[int, int] | None = None, more_hint: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Yield (source, target) of each line of a tab-separated file; `columns` count from 1.
 
-    By default, a line has these two columns only. `other_ways` is appended to the hint of an error.
+    By default, a line has these two columns only. `more_hint` is appended to the hint of an error.
     It names other ways to give pairs.
     """
     name = display_name(path)
-    hint = f"a line is source, one tab, target{'; ' if other_ways else ''}{other_ways}"
+    hint = f"a line is source, one tab, target{'; ' if more_hint else ''}{more_hint}"
     for number, line in enumerate(read_lines(path), start=1):
         if columns is None:
             yield split_columns(
-                line, hint if line or not other_ways else f"{hint}; {OF_LABELS}", name, number
+                line, hint if line or not more_hint else f"{hint}; {OF_LABELS}", name, number
             )
             continue
         found = line.split("\t")
@@ -431,7 +431,7 @@ def require_plain(head: bytes, file: str) -> None:
 
 
 def describe_records(lines: Sequence[str]) -> str:
-    """Return a phrase if 20 or more lines all have a tab, or all begin JSON; else ""."""
+    """Return a phrase that says so if 20 or more lines all are JSON, or all have a tab; else ""."""
     if len(lines) >= FEWEST_LINES:
         if all("\t" in line.strip() for line in lines):
             return "each line has a tab, as in a file of pairs"

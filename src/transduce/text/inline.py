@@ -80,7 +80,7 @@ def insert_markup(
 @final
 @dataclass
 class MarkedWord:
-    """The markup around a target word, outside and inside of the word's punctuation marks."""
+    """The markup before and after a target word, outside and inside its punctuation marks."""
 
     before: str = ""
     head: str = ""  # markup after opening punctuation
@@ -136,7 +136,7 @@ def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
 
 
 def find_owners(links: Links, source_count: int, target_count: int) -> list[int | None]:
-    """Return, for each of `target_count` target words, the index of its source word, or None.
+    """Return, for each target word, the index of the source word it is linked to, or None.
 
     The first link of a target word decides; source words from index `source_count` on are ignored.
     Without any links the words are taken to be in the same order.
@@ -151,7 +151,7 @@ def find_owners(links: Links, source_count: int, target_count: int) -> list[int 
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
-    """Return each anchor's slot: a target word, and the side of this word where the markup goes.
+    """Return each anchor's slot: ("before" or "after", target word); may add to `owners`.
 
     `owners` has the index of each target word's source word, and is changed by `claim_word`.
     """
@@ -178,7 +178,7 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
 
 
 def claim_word(inside: range, owners: list[int | None]) -> None:
-    """If no target word has an owner in `inside`, make `inside.start` the owner of one of them.
+    """If no target word is linked to a source word in `inside`, link one to its first, in `owners`.
 
     `owners` has the index of each target word's source word; `inside` is the source words inside of
     a pair of tags.
@@ -192,7 +192,7 @@ def claim_word(inside: range, owners: list[int | None]) -> None:
 def find_longest_run(
     owners: Sequence[int | None], inside: range, limits: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return (start, end) of the longest run of target words with owners in `inside`, or None.
+    """Return (start, end), in `limits`, of the longest run of words linked to `inside`, or None.
 
     `owners` has the index of each target word's source word. Target words without an owner may
     stand in the run. The result is None if no target word within `limits` has an owner in `inside`.
@@ -210,7 +210,7 @@ def find_longest_run(
 
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
-    """Return one piece of markup's slot by the source words beside it, ignoring other markup."""
+    """Return an anchor's slot from the source words beside it alone, not from other anchors."""
     of_last = [target for target, owner in enumerate(owners) if owner == anchor.last]
     if of_last and not anchor.follows_space:
         return "after", of_last[-1]

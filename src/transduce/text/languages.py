@@ -87,7 +87,7 @@ def find_other_language(text: str, expected: str) -> str:
 
 
 def find_wrong_side(languages: tuple[str, str], sides: Mapping[str, Sequence[str]]) -> str:
-    """Return a warning if a side is not plain text in the model's language; "" if all is well.
+    """Return a warning if source or target is not plain text in the model's language; else "".
 
     Fewer than 20 lines give no warning. `languages` are the model's source and target language.
     `sides` maps a name to the lines of a side: the source first, then the target, which may be left
@@ -108,7 +108,7 @@ def find_wrong_side(languages: tuple[str, str], sides: Mapping[str, Sequence[str
 def describe_wrong_language(
     name: str, lines: Sequence[str], language: str, verb: str = "reads"
 ) -> str:
-    """Return a warning if the text `name` is surely not in `language`, else "".
+    """Return a warning if lines are surely in a language other than the model's; "" if not.
 
     `verb` is what the model does with the language: "reads" or "writes".
     """

@@ -60,7 +60,7 @@ LONGEST_CELL = 1 << 24  # characters
 
 
 def read_pair_file(
-    path: Path, columns: Columns | None = None, other_ways: str = ""
+    path: Path, columns: Columns | None = None, more_hint: str = ""
 ) -> Iterator[Pair]:
     """Yield a file's pairs, read as CSV, TMX or XLIFF by its name, else as tab-separated columns.
 
@@ -70,18 +70,18 @@ def read_pair_file(
     `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
     names; in TMX and XLIFF the codes of two languages. By default a line has two columns (in CSV
     also more, two of them called source and target), and a translation memory has two languages.
-    `other_ways` is as for `read_pairs_tsv`.
+    `more_hint` is as for `read_pairs_tsv`.
     """
     readers = {".csv": read_csv, ".tmx": read_tmx, **dict.fromkeys(XLIFF, read_xliff)}
     read = readers.get(find_suffix(path))
     if read is not None:
         return read(path, columns)
     numbers = None if columns is None else read_column_numbers(columns, path)
-    return drop_headings(read_pairs_tsv(path, numbers, other_ways))
+    return drop_headings(read_pairs_tsv(path, numbers, more_hint))
 
 
 def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
-    """Yield pairs, but ("", reason) for a first pair of headings, such as English and German."""
+    """Yield the pairs; a first pair of headings, such as English and German, as ("", reason)."""
     for first in islice(pairs, 1):
         sides = [HEADINGS.get(cell.strip().lower()) for cell in first]
         are_headings = all(sides) and sides[0] != sides[1]
@@ -90,7 +90,7 @@ def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
 
 
 def require_one_side(path: Path) -> None:
-    """Raise InputError for a translation memory, which is no text of one language."""
+    """Raise InputError if a file is named as TMX or XLIFF, which hold both sides of pairs."""
     fact = f"{path} is a translation memory, which holds both sides"
     require(find_suffix(path) not in {".tmx", *XLIFF}, fact, f"--pairs {path}")
 
@@ -125,7 +125,7 @@ def read_column_numbers(columns: Columns, path: Path) -> tuple[int, int]:
 
 
 def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield a CSV file's (source, target) cells, without a row of names; refuse other files."""
+    """Yield a CSV file's (source, target) cells, but no row of headings; InputError if invalid."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
         head = file.peek(PART)
@@ -168,7 +168,7 @@ def take_pair(row: Sequence[str], places: tuple[int, int], name: str, line: int)
 def find_columns(
     row: Sequence[str], columns: Columns | None, name: str
 ) -> tuple[tuple[int, int], bool]:
-    """Return ((source, target) column indices, whether `row` has names); InputError if unclear."""
+    """Return ((source, target) indices, whether `row` is headings); InputError if not found."""
     names = [cell.strip().lower() for cell in row]
     if columns is None:
         columns = (1, 2) if len(row) == 2 else ("source", "target")
@@ -192,7 +192,7 @@ def find_columns(
 
 
 def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield the pairs of a TMX file in two languages; ("", reason) for a unit that lacks one."""
+    """Yield a TMX file's pairs in two languages; ("", reason) for a unit without a text in both."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for texts, declared in list_variants(path):
@@ -210,7 +210,7 @@ def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
 
 
 def list_variants(path: Path) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield (texts by language, source language in the header) for each unit of a TMX file."""
+    """Yield ({language: text}, source language in the header) for each unit of a TMX file."""
     declared = ""
     for unit, _ in parse_file(path, {"header", "tu"}):
         if local_name(unit) == "header":
@@ -224,7 +224,7 @@ def list_variants(path: Path) -> Iterator[tuple[dict[str, str], str]]:
 
 
 def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield the pairs of an XLIFF 1.2 or 2 file; ("", reason) for an unfinished translation."""
+    """Yield an XLIFF 1.2 or 2 file's pairs; ("", reason) for a lacking or unfinished target."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for unit, above in parse_file(path, {"trans-unit", "segment"}):
@@ -271,7 +271,7 @@ def detect_languages(path: Path) -> tuple[str, str]:
 
 
 def read_languages(columns: Columns | None, path: Path) -> tuple[str, str] | None:
-    """Return (source, target) language codes in `columns`, or None; InputError for numbers."""
+    """Return (source, target) codes from `columns`, None if it is None; InputError for numbers."""
     if columns is None:
         return None
     source, target = columns
@@ -286,7 +286,7 @@ def normalise_code(code: str) -> str:
 
 
 def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[str, str]:
-    """Return a TMX unit's (source, target) languages by its header; InputError if unclear."""
+    """Return two codes as (source, target), source as `declared` in the header; else InputError."""
     main = [code.partition("-")[0] for code in codes]
     source = declared.partition("-")[0]
     others = {*main} - {source}
@@ -307,7 +307,7 @@ def find_variant(texts: Mapping[str, str], wanted: str) -> str:
 def require_pairs(
     counts: Mapping[str, int], sides: Sequence[str] | None, known: Iterable[str], path: Path
 ) -> None:
-    """Raise InputError if a translation memory has no units, or if none of its units is a pair."""
+    """Raise InputError if a file's count of "units" or of "pairs" in `counts` is 0."""
     if not counts["units"]:
         fact = "has no unit with a text and its translation"
         raise InputError(fact, "is this a translation memory?", file=path)
@@ -365,7 +365,7 @@ def parse_units(
 
 
 def start_prolog_check(name: str) -> Callable[[bytes], None]:
-    """Return a function that takes an XML file's parts, and refuses declared entities."""
+    """Return a function that takes an XML file's parts; InputError at a declared entity."""
     parser, elements = expat.ParserCreate(), list[str]()
 
     def refuse(entity: str, *_: object) -> None:

@@ -74,7 +74,7 @@ def find_sentences(
     unescape: Callable[[str], str] = str,
     language: str = "",
 ) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each sentence with a letter; `word` matches each word of the text.
+    """Yield (start, end) of each sentence that has a letter; the pattern `word` matches a word.
 
     A match of `line_end` between two words ends a sentence, too. `unescape` resolves the escapes
     in a word, such as `Caf&eacute;.`.
@@ -103,7 +103,7 @@ def find_sentences_in(
     *,
     by_punctuation: bool,
 ) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of sentences in a span; unless `by_punctuation`, only line ends cut it."""
+    """Yield (start, end) of sentences in a span, cut at line ends and, if set, `by_punctuation`."""
     start, end, before, has_letter = span[0], span[0], "", False
     for match in word.finditer(text, *span):
         here = INVISIBLE.sub("", unescape(match.group())).strip()

@@ -71,7 +71,7 @@ def trim_url(item: str) -> str:
 @final
 @dataclass(frozen=True)
 class Masked:
-    """A text with a stand-in word for each item, such as a URL, and the items to put back."""
+    """A text whose URLs and like items are replaced by stand-in words, and {item: word}."""
 
     text: str
     stand_ins: dict[str, str]  # from an item to the word in its place
@@ -84,12 +84,12 @@ class Masked:
         return pattern.sub(lambda found: items[found[0]], output), is_whole
 
     def mask(self, text: str) -> str:
-        """Return another text, such as the beginning of an output, with the same items masked."""
+        """Return another text, such as the beginning of an output, with the same items replaced."""
         return replace_items(text, lambda item: self.stand_ins.get(item, item))
 
 
 def list_masks(text: str) -> list[Masked]:
-    """Return a text masked with names and masked with years, in the order to try them.
+    """Return up to two masked texts, URLs and like items as names or as years; the best first.
 
     Names come first, unless there is a placeholder for a number, such as %d. A mask that is not
     possible is left out.
@@ -100,7 +100,7 @@ def list_masks(text: str) -> list[Masked]:
 
 
 def mask(text: str, words: Sequence[str]) -> Masked | None:
-    """Replace a text's items by words; None if words are too few or could not be found again."""
+    """Replace a text's URLs and like items by `words`; None if too few or not found again."""
     items = [text[start:end] for start, end in find_items(text)]
     free = [word for word in words if word not in text]
     distinct = dict.fromkeys(items)
@@ -118,7 +118,7 @@ def build_word_pattern(words: Sequence[str]) -> re.Pattern[str]:
 
 
 def replace_items(text: str, replace: Callable[[str], str] = lambda _: " ") -> str:
-    """Return a text with each item replaced by what `replace` returns, by default a space."""
+    """Replace each placeholder, URL and e-mail address by what `replace` returns, else a space."""
     parts, last = list[str](), 0
     for start, end in find_items(text):
         parts += [text[last:start], replace(text[start:end])]
@@ -165,5 +165,5 @@ def count_numbers(text: str) -> Counter[str]:
 
 
 def read_number(written: str) -> str:
-    """Return a number's digits as 0 to 9, without separators of thousands or decimals."""
+    """Return a number's digits as 0 to 9; all separators, the decimal one too, are left out."""
     return "".join(str(unicodedata.decimal(one)) for one in written if one.isdecimal())

@@ -78,7 +78,7 @@ def can_start_sentence(word: str) -> bool:
 
 
 def bracket_depths(words: list[str]) -> list[int]:
-    """Return, for each word, the number of open brackets that a later word closes."""
+    """Return, for each word, the number of brackets open after it that a later word closes."""
     changes, openings = [0] * len(words), list[int]()
     for index, word in enumerate(words):
         for character in word:

@@ -37,7 +37,7 @@ TO_GREY = "make it grey, of 8 bits a pixel: magick OLD -colorspace Gray -depth 8
 @final
 @dataclass(frozen=True)
 class Signal:
-    """A picture or a sound: its 8-bit samples, and the number of samples in a row or a second."""
+    """A picture or sound: its 8-bit samples, and its width in pixels or its samples per second."""
 
     kind: str  # "picture" or "sound"
     row: int  # pixels of a row, or samples of a second
@@ -84,13 +84,13 @@ class Signal:
 
 
 def read_signal_line(line: str, folder: Path) -> str:
-    """Return the signal in the file that `line` names, as a line; return other lines unchanged."""
+    """Return the signal in the file in `folder` that `line` names, as a line; other lines as is."""
     is_file = line.lower().endswith(SUFFIXES)
     return Signal.read(folder / line).to_line() if is_file else line
 
 
 def parse_file(data: bytes) -> tuple[str, int, bytes]:
-    """Return the kind, the row and the samples of a signal from the bytes of its file."""
+    """Return (kind, width or sample rate, samples) from the bytes of a picture or sound file."""
     if data.startswith(PNG):
         kind, row, samples = "picture", *read_png(data)
     elif data.startswith((b"P2", b"P5")):

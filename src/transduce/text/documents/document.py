@@ -17,7 +17,7 @@ Join = Callable[[Sequence[str], Sequence[Links]], "Joined"]
 @final
 @dataclass(frozen=True)
 class Joined:
-    """The text of a translated document, and notes on entries that a person should review."""
+    """The text of a translated document, and notes on translations that a person should review."""
 
     text: str
     for_review: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class ParseOptions:
 
 
 def warn_of_languages(source: str, target: str, options: ParseOptions) -> Iterator[str]:
-    """Yield a warning for a document's source or target language if it is not the model's."""
+    """Yield a warning if a document's language `source` is not the model's; same for `target`."""
     both = (("source", source, options.source_language), ("target", target, options.language))
     for side, named, ours in both:
         if named and ours and read_primary_code(named) != read_primary_code(ours):
@@ -66,7 +66,7 @@ Parse = Callable[[str, ParseOptions], Document]
 @final
 @dataclass(frozen=True)
 class Block:
-    """A stretch of a document with sentences, and the function that puts translations in place."""
+    """A stretch of a document, its sentences, and the function that puts translations in place."""
 
     raw: str
     sentences: Sequence[str]

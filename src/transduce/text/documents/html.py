@@ -57,7 +57,7 @@ CLOSED_BY = {  # from an element that may lack its end tag to the start tags tha
 def split_html(
     document: str, language: str = "", *, inline: bool = False, target: str = ""
 ) -> SplitMarkup:
-    """Split HTML into sentences; `inline` lets a sentence go on across inline tags, such as <b>.
+    """Split HTML in `language` into sentences, which go on across tags such as <b> if `inline`.
 
     Without `inline` every text node is split on its own. The result's `join` places inline tags by
     links between words. If a `target` language is given, <html> names it in place of `language`.
@@ -79,7 +79,7 @@ def split_html(
 
 
 def find_starts(document: str) -> list[Start]:
-    """Return (offset, kind, tag name) of every tag and text in HTML, in order.
+    """Return (offset, kind, tag name) of each tag and text in HTML; a kind is "text", "open" etc.
 
     The parser gets only the text up to the last >. No tag ends after that, but the parser would
     search the rest for the end of each <, in quadratic time.
@@ -166,7 +166,7 @@ class ElementFinder(HTMLParser):
                 return
 
     def close_element(self) -> None:
-        """Close the innermost open element; make an untranslated inline element a single piece."""
+        """Close the innermost open element; record an untranslated inline one as one piece."""
         name, _ = self.open.pop()
         self.count[name] -= 1
         if self.excluded is not None and self.excluded[1] == len(self.open):
@@ -175,7 +175,7 @@ class ElementFinder(HTMLParser):
                 self.starts[first:] = [(self.starts[first][0], "empty", name)]
 
     def handle_data(self, data: str) -> None:  # noqa: ARG002 - the parser's signature
-        """Record text, or markup if the text is not to be translated or starts like a tag."""
+        """Record text; if it is not to be translated or starts like a tag, record it as markup."""
         if not self.is_translated():
             self.add("empty" if self.excluded is not None else "boundary")
         elif MARKUP_START.match(self.document, self.position()):

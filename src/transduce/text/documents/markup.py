@@ -30,11 +30,11 @@ class SplitMarkup:
 
     @property
     def has_inline_markup(self) -> bool:
-        """Return whether any sentence has inline markup, which `join` can place by word links."""
+        """Return whether any sentence has inline markup, such as <b>, which `join` places anew."""
         return any(len(pieces) > 1 for pieces in self.pieces)
 
     def join(self, translations: Sequence[str], links: Sequence[Links] = ()) -> str:
-        """Return the text, each sentence replaced by its escaped translation and inline markup.
+        """Return the text with translations in place of sentences; word `links` place their markup.
 
         A sentence equal to its translation is left as it is. Markup inside of a sentence is
         placed by the sentence's links from source to target words, the surest first.
@@ -72,7 +72,7 @@ def split_markup(
     space: str = r"\s",
     language: str = "",
 ) -> SplitMarkup:
-    """Split pieces of text and markup into sentences of a language.
+    """Join pieces of text and markup, and split them into sentences by the rules of `language`.
 
     `unescape` resolves the escapes of a text, such as &amp;, and `escape` writes them. `space` is a
     regular expression that matches one space; in HTML a space may be written &nbsp;.
@@ -102,7 +102,11 @@ def split_markup(
 
 
 def build_template(pieces: Sequence[Piece], unescape: Callable[[str], str], space: str) -> Template:
-    """Join pieces into a template; private-use characters stand for the markup."""
+    """Join pieces into a template, with a private-use character in place of each piece of markup.
+
+    `space` is a regular expression that matches one space. InputError if these characters are
+    all in the text.
+    """
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
     if len(free) < 2:
@@ -122,7 +126,7 @@ def build_template(pieces: Sequence[Piece], unescape: Callable[[str], str], spac
 
 
 def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield a sentence's span without outer markup, or its parts' spans if a tag is unpaired.
+    """Yield a sentence's span without outer markup; if a tag has no partner, its texts' spans.
 
     If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of
     markup, the spans of the texts between all these pieces are yielded.
@@ -146,11 +150,11 @@ def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[
 def trim_span(
     span: tuple[int, int], positions: Sequence[int], partners: Mapping[int, int]
 ) -> tuple[tuple[int, int], range]:
-    """Return a span without unpaired markup and enclosing pairs at its ends, and the markup left.
+    """Take markup off a span's ends; return the new span and the indices of the markup left.
 
-    The markup left is a range of indices. A tag stays if its partner is inside. `positions` are the
-    positions of all markup in the span, in order; `partners` maps the index of each paired tag to
-    the index of its partner.
+    Taken off are unpaired markup and pairs of tags that enclose the rest. The markup left is a
+    range of indices. `positions` are the positions of all markup in the span, in order; `partners`
+    maps the index of each paired tag to the index of its partner.
     """
     start, end = span
     low, high = 0, len(positions)
@@ -169,7 +173,7 @@ def trim_span(
 
 
 def expand_parts(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
-    """Return each part's pieces; the parts, joined in order, are `template.flat`."""
+    """Return a list of pieces of text and markup for each of the `parts` of `template.flat`."""
     markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
     return [
         [

@@ -30,7 +30,7 @@ def parse_text(text: str, options: ParseOptions) -> Document:
 
 
 def build_block(raw: str, language: str) -> Block:
-    """Build a block from a run of non-blank lines; a translation is wrapped to their width."""
+    """Build a block from a run of non-blank lines; if they are wrapped, so is a translation."""
     width = find_width(raw.rstrip().split("\n"))
     split = split_text(raw, language, at_line_ends=width is None)
 
@@ -63,7 +63,7 @@ def find_width(lines: Sequence[str]) -> int | None:
 def wrap(
     words: Sequence[str], width: int, measure: Measure = len, indents: tuple[int, int] = (0, 0)
 ) -> list[str]:
-    """Join words into lines of at most `width` characters, unless a word is longer.
+    """Join words into lines of at most `width` characters, indents included; words stay whole.
 
     `indents` are the columns to leave free in the first line and in all other lines.
     """

@@ -34,7 +34,7 @@ WIDTH = 77  # characters of a line between its quotation marks
 @final
 @dataclass(frozen=True)
 class Field:
-    """A field of an entry, such as msgid: its text, and the lines that it takes."""
+    """A field of a PO entry, such as msgid: its text, and its lines as indices [start, end)."""
 
     value: str
     start: int
@@ -44,7 +44,7 @@ class Field:
 @final
 @dataclass
 class Entry:
-    """An entry of a PO file: its fields by name, its flags, and the indices of their lines."""
+    """An entry of a PO file: its fields by name, its flags, and where its flags are or can go."""
 
     fields: dict[str, Field] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
@@ -106,7 +106,7 @@ def parse_po(text: str, options: ParseOptions) -> Document:
 
 
 def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Iterator[str]:
-    """Yield warnings if the header's plural forms are impossible, or fewer than an entry has.
+    """Yield a warning if the header's plural forms are impossible, and for each entry with more.
 
     `count` is the header's nplurals, 0 if missing or impossible; INTEGER, as in templates, is fine.
     """
@@ -120,7 +120,7 @@ def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Ite
 
 
 def read_plurals(settings: str) -> tuple[int, int]:
-    """Return (number of plural forms, index of the singular's form) from a PO file's settings.
+    """Return a PO header's (number of plural forms, index of the singular's); (0, 0) if invalid.
 
     Both are 0 if the settings are missing or invalid.
     """
@@ -133,7 +133,7 @@ def read_plurals(settings: str) -> tuple[int, int]:
 
 
 def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> Iterator[Gap]:
-    """Yield the missing translations of an entry, one per plural form if the entry has a plural."""
+    """Yield an entry's missing translations; `plurals` is (count of forms, singular's index)."""
     found = entry.fields.items()
     known = {name: one.value for name, one in found if name.startswith("msgstr")}
     if "msgid_plural" not in entry.fields:
@@ -154,7 +154,7 @@ def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> 
 def fill_gaps(
     lines: Sequence[str], header: Entry | None, gaps: Sequence[Gap], translations: Sequence[str]
 ) -> Joined:
-    """Return the PO file with all gaps filled, and a note on each entry to be reviewed."""
+    """Return the PO file with gaps filled, doubtful entries marked fuzzy, and a note on each."""
     new, pending = [[line] for line in lines], iter(translations)
     doubts = dict[int, list[str]]()
     for gap in gaps:
@@ -179,7 +179,7 @@ def fill_gaps(
 
 
 def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
-    """Write a gap's translation into `lines`: over its field, or after its entry's last field.
+    """Replace a gap's field in `lines` by `text`; if it has none, add one after the last field.
 
     `lines` has a list of new lines for each line of the file.
     """
@@ -237,7 +237,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
 
 
 def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether an entry ends before a line with the field `match`, or a comment (None)."""
+    """Return whether the next line, a field (`match`) or a comment (None), begins another entry."""
     if not entry.fields:
         return False
     if match is not None and match[1] == "msgid":
@@ -255,7 +255,7 @@ def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
 
 
 def note_comment(entry: Entry, line: str, line_index: int) -> Entry:
-    """Add the flags in a comment to an entry; return the entry that the next lines belong to.
+    """Add a comment's flags to `entry`; return it, or a new entry if a blank line cuts it off.
 
     A comment does not belong to the next entry if a blank line or obsolete entry stands between.
     """
@@ -278,7 +278,7 @@ def require_complete(entry: Entry, file: str) -> None:
 
 
 def write_field(name: str, value: str, line_end: str) -> Iterator[str]:
-    """Yield the lines of a field; a long text, or one of several lines, begins on a new line."""
+    """Yield the lines of a field; a text that is long or has several lines begins on a new one."""
     escaped = [escape(line) for line in value.splitlines(keepends=True)] if value else [""]
     if len(escaped) == 1 and len(escaped[0]) + len(name) < WIDTH:
         yield f'{name} "{escaped[0]}"{line_end}'

@@ -69,7 +69,7 @@ def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
 
 
 def build_cues(text: str, options: ParseOptions) -> Iterator[str | Block]:
-    """Yield a cue's blocks and their line ends; a line that ends a sentence ends a block.
+    """Yield each block of a cue, then its line end; a block ends after a line that ends a sentence.
 
     With several speakers, each line is a block.
     """
@@ -94,8 +94,8 @@ def ends_sentence(line: str, following: str) -> bool:
     return bool(before and after) and can_end_sentence(before[-1]) and can_start_sentence(after[0])
 
 
-def build_cue(raw: str, lines: int, options: ParseOptions) -> Block:
-    """Build the block of a cue's lines, which are translated together.
+def build_cue(raw: str, line_count: int, options: ParseOptions) -> Block:
+    """Build one block from a cue's text of `line_count` lines, which are translated together.
 
     The translation has as many lines, or more if it is long.
     """
@@ -106,7 +106,7 @@ def build_cue(raw: str, lines: int, options: ParseOptions) -> Block:
         if tuple(translations) == split.sentences:
             return raw
         text = split.join(translations, links)
-        count = max(lines, math.ceil(measure_cue(text) / WIDTH))
+        count = max(line_count, math.ceil(measure_cue(text) / WIDTH))
         return line_end.join(wrap_evenly(WORD.findall(text), count, measure_cue))
 
     found = split.written.list_lines()

@@ -139,7 +139,7 @@ class Reader:
 @final
 @dataclass
 class Unit:
-    """A unit of an XLIFF document; its elements, such as source, are ranges of event indices."""
+    """A unit of an XLIFF document, with a range of event indices per element, such as source."""
 
     start: int  # the index of its start tag's event
     translated: bool  # whether its text is to be translated
@@ -149,7 +149,7 @@ class Unit:
 @final
 @dataclass(frozen=True)
 class Xliff:
-    """An XLIFF document: its events, version and units, and where it names its target language."""
+    """An XLIFF document: its events, version, units, and indices of the tags naming languages."""
 
     events: Sequence[Event]
     version: str  # "1" or "2"
@@ -218,7 +218,7 @@ def fill_gaps(
     translations: Sequence[tuple[Sequence[str], Sequence[Links]]],
     options: ParseOptions,
 ) -> Joined:
-    """Return the XLIFF text with all gaps filled, and notes on units whose placeholders differ."""
+    """Return the XLIFF text with all gaps filled, and a note if a target's placeholders differ."""
     written, doubts = [event.raw for event in found.events], list[str]()
     for (unit, split), (texts, links) in zip(gaps, translations, strict=True):
         both = zip(split.sentences, texts, strict=True)
@@ -231,17 +231,17 @@ def fill_gaps(
         put_target(found, written, unit, split.join(texts, links))
         if found.version == "2" and not doubt:
             tag = found.events[unit.start].raw
-            written[unit.start] = with_attributes(tag, {"state": "translated"})
+            written[unit.start] = set_attributes(tag, {"state": "translated"})
     for number in found.language_tags if gaps and options.language else ():
         attributes = found.events[number].attributes or {}
         if LANGUAGE[found.version] not in attributes:
             language = {LANGUAGE[found.version]: options.language}
-            written[number] = with_attributes(written[number], language)
+            written[number] = set_attributes(written[number], language)
     return Joined("".join(written), tuple(doubts))
 
 
 def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> None:
-    """Write `content` into a unit's target element, or into a new one after its source.
+    """Put `content` into a unit's target, or a new one after its source, in the list `written`.
 
     `written`, the text of each event, is changed in place. A new element is indented like the
     source.
@@ -250,7 +250,7 @@ def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> No
     if "target" in unit.parts:
         inside = unit.parts["target"]
         tag = re.sub(r"(?<!\s)\s*/>$", ">", written[inside.start])
-        written[inside.start] = with_attributes(tag, state) + content
+        written[inside.start] = set_attributes(tag, state) + content
         name = read_tag_name(tag)
         for number in inside[1:]:
             written[number] = ""
@@ -261,7 +261,7 @@ def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> No
     name = re.sub("source$", "target", read_tag_name(found.events[source].raw))
     before = "".join(event.raw for event in found.events[max(0, source - 3) : source])
     indent = before[len(before.rstrip()) :]
-    tag = with_attributes(f"<{name}>", state)
+    tag = set_attributes(f"<{name}>", state)
     written[last] += f"{indent}{tag}{content}</{name}>"
 
 
@@ -272,7 +272,7 @@ def read_tag_name(tag: str) -> str:
     return match[1]
 
 
-def with_attributes(tag: str, values: Mapping[str, str]) -> str:
+def set_attributes(tag: str, values: Mapping[str, str]) -> str:
     """Return a start tag with the attributes in `values` set or added."""
     missing = dict(values)
 

@@ -82,7 +82,7 @@ def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Sy
 
 
 def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
-    """Return kind and label of each symbol in a parser's output vocabulary; check their pairing.
+    """Return kind and label of each symbol; InputError if one is repeated or a pair is incomplete.
 
     Raises InputError if a label lacks its opening or its closing symbol in this `form` (xx,
     numbered, tags or t2t), or if a symbol is listed twice: in t2t a tag may equal a label.
@@ -98,7 +98,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
 
 
 def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
-    """Return whether a symbol of the form "numbered", such as XX3, is wrong for word `index`."""
+    """Return whether `form` is "numbered" and a word symbol lacks the number of word `index`."""
     numbered = form == "numbered" and symbol.kind is SymbolKind.WORD
     return numbered and symbol.label != NUMBERED_SYMBOLS[index % len(NUMBERED_SYMBOLS)]
 
@@ -224,7 +224,7 @@ class RepairState:
 
 
 def add_root(state: RepairState, label: str) -> list[Constituent]:
-    """Return a state's constituents in preorder with one root over all words; count the repairs."""
+    """Return constituents in preorder with one root over all words; count repairs in `state`."""
     repair, words = state.repair, state.words
     found = [*reversed(state.added), *state.constituents]
     kept = [one for one in found if one.start < one.end]

@@ -146,7 +146,7 @@ def remove_wrapper(tree: Tree) -> list[Constituent]:
 
 
 def remove_traces(constituents: list[Constituent], is_word: list[bool]) -> list[Constituent]:
-    """Return the constituents that still have words, with spans renumbered without the traces."""
+    """Return the constituents that have words with `is_word` true; spans count only these words."""
     new_index = [0, *accumulate(is_word)]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     return [one for one in moved if one.start < one.end]
