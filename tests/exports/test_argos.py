@@ -5,15 +5,22 @@ import struct
 import zipfile
 from dataclasses import replace
 
-from tests.exports.random_members import PIECES, WORDS, random_member, shapes
+import pytest
+from tests.exports.random_members import PIECES, TEXT, WORDS, random_member, shapes
+from tests.runs.marian_checkpoints import SOURCE, TARGET, compile_charsmap, spm, write_checkpoint
 
+import transduce
 from transduce.durable.folder import atomic_folder
 from transduce.exports import sentencepiece, to_argos
 from transduce.exports.sentencepiece import list_input_rules, list_output_rules, spell
 from transduce.text.clean import normalise
-from transduce.vocabulary.sentencepiece import read_fields
+from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
+from transduce.vocabulary.sentencepiece import build_sentencepiece, read_fields
 
 ODD = "a\u0301 \u00a0 ấ a\u0302\u0301 x\u200b \u1100\u1161 y</s> ▁ Ġ ü 漢字 🎉 _ \t z Å"
+OTHERS = learn_vocabulary(TEXT[2:] * 9, 280)
+UNIGRAM = Vocabulary(build_sentencepiece([*SOURCE.items()]))
 
 
 def apply(rules, text):
@@ -69,11 +76,48 @@ def test_a_package_has_ctranslate2s_files_in_a_folder_of_their_own(tmp_path, mon
     assert {"en_de/sentencepiece.model", "en_de/model/shared_vocabulary.json"} < set(names)
 
 
-def test_word_pieces_and_two_vocabularies_are_refused():
-    assert "word-pieces" in to_argos.find_unsupported(random_member(source=PIECES))
-    two = random_member(source=WORDS, target=PIECES)
-    assert "two vocabularies" in to_argos.find_unsupported(two)
-    assert not to_argos.find_unsupported(random_member())
+def test_two_vocabularies_of_byte_pairs_are_spelled_in_the_same_letters(tmp_path, monkeypatch):
+    folder = write(random_member(source=WORDS, target=OTHERS), tmp_path, monkeypatch)
+    fields = read_fields((folder / "sentencepiece.model").read_bytes())
+    assert sum(number == 1 for number, _ in fields) == len(WORDS) - 1
+    for side, vocabulary in (("source", WORDS), ("target", OTHERS)):
+        known = json.loads((folder / f"{side}_vocabulary.json").read_text(encoding="utf-8"))
+        assert known == [symbol.replace("Ġ", "▁") for symbol in vocabulary.symbols]
+
+
+def test_an_imported_models_package_has_the_pieces_and_rules_of_its_source(tmp_path):
+    charsmap = compile_charsmap({"A": "", "ﬁ": "runs"})
+    write_checkpoint(tmp_path / "checkpoint", charsmap=charsmap)
+    model = transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
+    out = tmp_path / "a.argosmodel"
+    transduce.export(model, to="argos", output=out, languages=("en", "de"))
+    package = zipfile.ZipFile(out)
+    found = [*read_fields(package.read("a/sentencepiece.model"))]
+    theirs = [*read_fields(spm(SOURCE, charsmap=charsmap))]
+    control = (1, b"\n\x03<s>\x15\0\0\0\0\x18\x03")
+    assert {one for one in theirs if one != control} < {*found}
+    target = json.loads(package.read("a/model/target_vocabulary.json"))
+    assert {*TARGET} < {*target}
+    assert target[2] == ""  # the unknown symbol, which adds nothing to an output
+    assert json.loads(package.read("a/model/config.json"))["add_source_eos"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "why"),
+    [
+        (PIECES, PIECES, "word-pieces"),
+        (WORDS, PIECES, "word-pieces"),
+        (UNIGRAM, WORDS, "BPE and Unigram"),
+        (WORDS, UNIGRAM, "BPE and Unigram"),
+        (WORDS, WORDS, ""),
+        (WORDS, OTHERS, ""),
+        (UNIGRAM, UNIGRAM, ""),
+    ],
+)
+def test_word_pieces_and_vocabularies_of_two_types_are_refused(source, target, why):
+    found = to_argos.find_unsupported(random_member(source=source, target=target))
+    assert why in found
+    assert bool(why) == bool(found)
 
 
 def test_fewer_learned_positions_than_argos_allows_symbols_are_refused():

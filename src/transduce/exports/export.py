@@ -22,7 +22,7 @@ from transduce.durable.json import to_json
 from transduce.equip import equip_for_inference
 from transduce.errors import FolderError, InputError, suggest_names
 from transduce.exports.proof import (
-    LINES,
+    MOST_LINES,
     Proof,
     compare_programs,
     find_why_unproved,
@@ -44,7 +44,7 @@ from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import Text, read_path, read_text
 
 TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, BERGAMOT, ONNX)}
-KIND = "export"
+EXPORT_KIND = "export"
 KNOWN_VOCABULARIES = ("BPE", "WordPiece", "Unigram")
 HERE = "use it with transduce itself"
 CARD_LIMIT = 1 << 20  # bytes of a model card that is read
@@ -117,7 +117,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     target = find_target(to, precision)
     folder, path = read_path("output", output), read_path("model", model)
     require_free_output(target, folder, force=force)
-    lines = None if prove is None else read_text("prove", prove)[:LINES]
+    lines = None if prove is None else read_text("prove", prove)[:MOST_LINES]
     loaded = load_task_model(path)
     if languages is not None:
         loaded = replace(loaded, recipe=name_languages(loaded.recipe, languages))
@@ -157,7 +157,7 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
     if not force:
         require_absent(output, "choose another name, or --force replaces it")
     elif not target.suffix:
-        require_replaceable(output, KIND)
+        require_replaceable(output, EXPORT_KIND)
     elif os.path.lexists(output):
         fact = f"is not replaced: it is no export to {target.name}"
         require(target.is_packed(output), f"{output}: {fact}", "choose another name")
@@ -170,8 +170,8 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
     """
     target, precision = job.target, job.precision
     about = {"to": target.name, "precision": precision, "model": job.model.hash}
-    require_free = partial(require_replaceable, kind=KIND) if job.force else None
-    with atomic_folder(folder, kind=KIND, about=about, require_free=require_free) as writer:
+    require_free = partial(require_replaceable, kind=EXPORT_KIND) if job.force else None
+    with atomic_folder(folder, kind=EXPORT_KIND, about=about, require_free=require_free) as writer:
         readme = build_readme(job.model, target, precision, job.card)
         writer.write(README, readme.encode(errors="replace"))
         try:

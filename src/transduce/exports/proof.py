@@ -28,9 +28,9 @@ from transduce.search.bounds import search_in_memory
 from transduce.text.clean import normalise
 from transduce.vocabulary import END
 
-LINES = 1_000  # the most lines of a text that are translated
+MOST_LINES = 1_000  # the most lines of a text that are translated
 MADE_UP, LONGEST = 64, 12  # lines made of random pieces, and the most pieces of one
-SHARE = 0.9  # the smallest share of equal texts in float32; rounding explains the rest
+SMALLEST_SHARE = 0.9  # the smallest share of equal texts in float32; rounding explains the rest
 
 
 @final
@@ -220,7 +220,7 @@ def require_proven(proof: Proof) -> None:
     Wider beams may differ: programs end a search by different rules.
     """
     greedy = proof.comparisons[0]
-    if greedy.equal < SHARE * greedy.lines:
+    if greedy.equal < SMALLEST_SHARE * greedy.lines:
         raise SaveError(
             f"{proof.engine} does not translate as this model does ({greedy}), so nothing is kept",
             "try another version of it; a model that is hardly trained has no clear outputs",

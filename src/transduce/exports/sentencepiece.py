@@ -2,8 +2,11 @@
 
 A model is a protocol buffer; each field has a number and a length. SentencePiece compiles rules on
 characters only when it trains a model. So a tiny one is trained, and all but its pieces is copied.
+An imported unigram vocabulary has compiled rules of its own, and is written without SentencePiece.
 """
 
+import base64
+import json
 import struct
 import sys
 import unicodedata
@@ -18,10 +21,17 @@ from transduce.text.clean import normalise
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.sentencepiece import (
     BYTE,
+    CHARSMAP,
     CONTROL,
     NORMAL,
+    NORMALISER,
     PIECES,
     SPACE,
+    TRAINER,
+    TRAINER_TYPE,
+    UNIGRAM,
+    UNKNOWN,
+    UNKNOWN_ID,
     UNKNOWN_TYPE,
     UNUSED,
     read_fields,
@@ -43,6 +53,28 @@ def build_spelling_model(symbols: Sequence[str]) -> bytes:
     learned = [spell_symbol(symbol) for symbol in symbols[len(SPECIALS) :]]
     rules = compile_rules(spell, vocab_size=8)
     return pack_model([("<unk>", UNKNOWN_TYPE), *((piece, NORMAL) for piece in learned)], rules)
+
+
+def build_unigram_model(vocabulary: Vocabulary) -> bytes:
+    """Return a SentencePiece model with an imported vocabulary's pieces, scores and text rules."""
+    document = json.loads(vocabulary.to_bytes())
+    rules = b"".join(
+        pack_field(CHARSMAP, base64.b64decode(one["precompiled_charsmap"]))
+        for one in document["normalizer"]["normalizers"]
+        if one["type"] == "Precompiled"
+    )
+    known: list[tuple[str, float]] = document["model"]["vocab"][UNKNOWN_ID + 1 :]
+    # SentencePiece refuses a model with NUL in a piece; no cleaned text has NUL
+    packed = [pack_piece(piece, score, NORMAL) for piece, score in known if "\0" not in piece]
+    pieces = [pack_piece(UNKNOWN, 0.0, UNKNOWN_TYPE), *packed]
+    trainer = pack_number(TRAINER_TYPE << 3) + pack_number(UNIGRAM)
+    return b"".join(
+        [
+            *(pack_field(PIECES, piece) for piece in pieces),
+            pack_field(TRAINER, trainer),
+            pack_field(NORMALISER, rules),
+        ]
+    )
 
 
 def build_fallback_model(pieces: Sequence[Piece]) -> bytes:

@@ -1,6 +1,9 @@
 """Export to Argos Translate and LibreTranslate: files of CTranslate2 and SentencePiece.
 
-The SentencePiece model cleans a text and spells its bytes as letters (sentencepiece.py).
+A package has one SentencePiece model, that of the source. It cleans a text and spells its bytes as
+letters (sentencepiece.py); an imported model's is its own. Argos decodes an output by the same
+model, which leaves pieces that it does not know as they are and then applies its output rules. So
+the target may have other pieces, if they are spelled in the same way.
 """
 
 import json
@@ -16,24 +19,33 @@ from typing import Any, final
 from transduce.durable.files import atomic_file
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.sentencepiece import build_spelling_model, spell_symbol
+from transduce.exports.sentencepiece import (
+    build_spelling_model,
+    build_unigram_model,
+    spell_symbol,
+)
 from transduce.exports.target import README, EngineOutput, Target, importing
 from transduce.exports.to_ctranslate2 import write_ctranslate2_weights, write_symbols
 from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import TaskModel
+from transduce.vocabulary.sentencepiece import UNKNOWN
 
 PIECES_FILE, METADATA = "sentencepiece.model", "metadata.json"
 MOST_SYMBOLS = 256  # of an output, whatever the source: the default of CTranslate2
-ARGOS_VERSION = "1.9"  # the oldest version of Argos that the metadata asks for
+ARGOS_VERSION = "1.10"  # the oldest version of Argos that decodes an output by SentencePiece
 
 
 def write_argos(model: TaskModel, writer: FolderWriter, precision: str) -> None:
     """Write an Argos package's files: CTranslate2's model, a SentencePiece model, metadata."""
-    source, target = (
-        [spell_symbol(symbol) for symbol in vocabulary.symbols]
-        for vocabulary in (model.task.source, model.task.target)
-    )
-    pieces = build_spelling_model(model.task.source.symbols)
+    vocabulary = model.task.source
+    source, target = vocabulary.symbols, model.task.target.symbols
+    if find_model_type(vocabulary) == "Unigram":
+        pieces = build_unigram_model(vocabulary)
+        # Argos would replace <unk> in an output with a piece of the source; here it adds nothing
+        target = ["" if symbol == UNKNOWN else symbol for symbol in target]
+    else:
+        pieces = build_spelling_model(source)
+        source, target = ([spell_symbol(symbol) for symbol in side] for side in (source, target))
     write_ctranslate2_weights(model, writer, precision)
     write_symbols(writer, source, target)
     writer.write(PIECES_FILE, pieces)
@@ -82,15 +94,17 @@ def is_package(path: Path) -> bool:
 
 def find_unsupported(model: TaskModel) -> str:
     """Return why Argos cannot use a model, or an empty string."""
-    source, target = model.task.source, model.task.target
+    kinds = {find_model_type(one) for one in (model.task.source, model.task.target)}
     data = model.recipe.data
     if len(data.languages) < 2:
         return "a package is found by its languages, and this model names none: --languages en-de"
-    if (kind := find_model_type(source)) != "BPE":
-        name = {"WordPiece": "has word-pieces"}.get(kind, f"is of the type {kind}")
-        return f"SentencePiece merges byte pairs, and this model's vocabulary {name}"
-    if source.hash != target.hash:
-        return "a package has one SentencePiece model, and this model has two vocabularies"
+    if "WordPiece" in kinds:
+        return "SentencePiece cuts no text into word-pieces, and this model's vocabulary has them"
+    if len(kinds) > 1:
+        return (
+            "a package has one SentencePiece model, and this model's two vocabularies are of "
+            f"different types, {' and '.join(sorted(kinds))}"
+        )
     sizes = model.recipe.architecture
     if sizes.positions == "learned" and sizes.max_positions <= MOST_SYMBOLS:
         return (
@@ -103,6 +117,18 @@ def find_unsupported(model: TaskModel) -> str:
 def list_differences(model: TaskModel) -> list[str]:
     """Return sentences on what Argos Translate does differently from a model's own search."""
     search = model.recipe.search
+    if find_model_type(model.task.source) == "Unigram":
+        by_vocabulary = [
+            "SentencePiece cleans a text by the imported model's rules alone, not by ours before "
+            "them: control characters, and a literal </s>, <s> or <unk>, become other pieces",
+        ]
+    else:
+        by_vocabulary = [
+            "SentencePiece merges over a whole line, not inside the words of our regular "
+            "expression; the pieces are the same but for rare runs of apostrophes and letters",
+            "characters that this Python's Unicode does not know have no piece there",
+            "it joins the translations of a line's sentences without a space between them",
+        ]
     return [
         "it searches with a beam of 4 and log P / |Y|^0.2, whatever the model: "
         f"search.beam={search.beam}, search.penalty={search.penalty} are not carried over",
@@ -110,9 +136,7 @@ def list_differences(model: TaskModel) -> list[str]:
         "has: the variable ARGOS_COMPUTE_TYPE=float32 changes that",
         "no output is empty there",
         "it writes every underscore of an output as a space",
-        "SentencePiece merges over a whole line, not inside the words of our regular expression; "
-        "the pieces are the same but for rare runs of apostrophes and letters",
-        "characters that this Python's Unicode does not know have no piece there",
+        *by_vocabulary,
     ]
 
 

@@ -65,7 +65,7 @@ CONFIG = {
     "decoder_start_token": SPECIALS[BEGIN],
     "eos_token": SPECIALS[END],
     "multi_query_attention": False,
-    "unk_token": "<unk>",  # required, but never used: a byte-level vocabulary knows every text
+    "unk_token": "<unk>",  # required; never used by a byte-level vocabulary, which knows every text
 }
 
 

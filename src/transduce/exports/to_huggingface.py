@@ -48,7 +48,7 @@ NAMES = {  # our matrices and norms of a layer -> MarianMTModel's
     "feed_forward.outer": "fc2",
     "add_feed_forward.norm": "final_layer_norm",
 }
-LIMIT = 512  # the most symbols of an output, in the exported generation_config.json
+MOST_OUTPUT_SYMBOLS = 512  # the most symbols of an output, in the exported generation_config.json
 
 
 def write_huggingface(model: TaskModel, writer: FolderWriter, _precision: str) -> None:
@@ -178,7 +178,7 @@ def build_generation_config(model: TaskModel) -> dict[str, Any]:
         **name_special_ids(model),
         "num_beams": search.beam,
         "length_penalty": penalties.get(search.penalty, 0.0),
-        "max_length": LIMIT,
+        "max_length": MOST_OUTPUT_SYMBOLS,
     }
 
 
@@ -268,8 +268,8 @@ def list_differences(model: TaskModel) -> list[str]:
     return [
         *describe_penalty(search, "num_beams=1"),
         *([norms] if epsilon != EPSILON else []),
-        f"its outputs have at most {LIMIT} symbols (generation_config.json); here the source's "
-        f"length + {search.extra_length}",
+        f"its outputs have at most {MOST_OUTPUT_SYMBOLS} symbols (generation_config.json); here "
+        f"the source's length + {search.extra_length}",
         "long lines are not split into sentences there",
     ]
 
@@ -294,6 +294,8 @@ class HuggingFaceEngine:
         if other.exists():
             self.target = transformers.PreTrainedTokenizerFast(tokenizer_file=str(other))
         self.model: Any = transformers.MarianMTModel.from_pretrained(str(folder)).eval()
+        # compute_transition_scores reads the width of an output's scores from vocab_size
+        self.model.config.vocab_size = self.model.config.decoder_vocab_size
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
         """Return each line's best output by a beam of width `beam`, without length penalty."""
