@@ -24,7 +24,7 @@ def require_affordable(
 
 
 def require_short_line(text: str, line: int | None = None, file: str | None = None) -> None:
-    """Raise InputError for a line that is too long to be cut into pieces or n-grams."""
+    """Raise InputError if cutting a line's text into pieces or n-grams needs too much memory."""
     fact = f"a line of {len(text):,} characters"
     hint = "a line should hold a sentence or a few: split it"
     require_affordable(fact, CHARACTER_BYTES * len(text), LINE_BYTES, hint, line, file)

@@ -29,7 +29,7 @@ def import_fast(name: str) -> ModuleType | None:
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
-    """Give a model, in place, the fastest operations to decode; convert it to a given precision.
+    """Make a model decode fastest, in place; convert its weights unless `precision` is None.
 
     Without a precision the weights stay as they are. With a precision they are converted and packed
     for good, so that the model cannot be trained, saved, copied or moved to a device.
@@ -75,7 +75,7 @@ def choose_search_operations(
 def choose_leaving(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return `strategy`; for an exact search on a GPU, one that drops done sentences together."""
+    """Return `strategy`; for exact search on a GPU, one that removes done sentences in groups."""
     choose = import_fast("choose")
     if choose is None:
         return strategy
@@ -89,7 +89,7 @@ def choose_sentences(
     models: Sequence[tuple[Architecture, int]],
     width: int,
 ) -> int:
-    """Return how many sentences to search at once on a device: `sentence_count`, or more.
+    """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
 
     `models` has each model's sizes and number of target symbols; a sentence has `width` hypotheses.
     """
@@ -101,7 +101,7 @@ def choose_sentences(
 
 
 def choose_lines(device: torch.device, line_count: int) -> int:
-    """Return how many lines to read at once on a device: `line_count`, or more."""
+    """Return how many lines to read at once: `line_count`, or more on a GPU if that is over 1."""
     choose = import_fast("choose")
     found: int = choose.choose_lines(device, line_count) if choose else line_count
     return found

@@ -67,7 +67,7 @@ class Batch:
     target: Packed
 
     def pad_to_multiple(self, multiple: int, longest: int = PADDING_SENTENCE_TOKENS) -> "Batch":
-        """Append padding sentences until each side's token count is a multiple of `multiple`.
+        """Return the batch with padding sentences, both token counts being multiples of `multiple`.
 
         Padding sentences are added in pairs, one on each side, of at most `longest` tokens. No
         other sentence attends to a padding sentence, and the loss ignores its tokens.
@@ -93,7 +93,7 @@ class Batch:
 
 
 def count_padding_sentences(lacking: list[int], longest: int) -> int:
-    """Return how many padding sentences each side needs, given how many tokens each side lacks."""
+    """Return how many padding sentences of up to `longest` tokens hold the larger of `lacking`."""
     return -(-max(lacking) // longest)
 
 
@@ -122,10 +122,10 @@ def move_to_device(tensor: Tensor, device: torch.device | str) -> Tensor:
 def greedy_cut(
     lengths: Sequence[Integer[np.ndarray, " N"]], budgets: Sequence[int]
 ) -> Int[np.ndarray, " K"]:
-    """Cut N sentences into the longest consecutive groups within token budgets; return K borders.
+    """Return the first index of each longest consecutive group within the token budgets, then N.
 
-    The borders are the index of each group's first sentence, then N. `lengths` holds one array of
-    lengths for each budget, such as source and target. No single sentence may exceed a budget.
+    `lengths` holds one array of N lengths for each budget, such as source and target. No single
+    sentence may exceed a budget.
     """
     totals = [np.concatenate(([0], row.cumsum(dtype=np.int64))) for row in lengths]
     cuts = [0]

@@ -29,7 +29,7 @@ from transduce.corpus.segment import (
     join_segments,
 )
 from transduce.corpus.side import OFFSETS, SIDES
-from transduce.corpus.store import KIND, TEXTS, Store, build_provenance
+from transduce.corpus.store import STORE_KIND, TEXTS, Store, build_provenance
 from transduce.durable.folder import FolderWriter, atomic_folder, require_absent
 from transduce.durable.json import to_json
 from transduce.errors import InputError
@@ -53,12 +53,12 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
     keeps_texts: bool = False,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode pairs into a new store and return it; `progress` gets the number of pairs read so far.
+    """Encode the pairs of `texts` into a new store at `folder`, which must be absent; return it.
 
     The store records `inputs`, the sha256 of each input by name, and the report that `cleaning`
     returns after the last pair. A mixture has one of `shares` for each text. With `keeps_texts` the
     store has the text of every pair, too. Segments that an interrupted call saved are read, and
-    their pairs are not encoded again.
+    their pairs are not encoded again. `progress` gets the number of pairs read so far.
     """
     require_absent(folder)
     vocabularies = (encoder.source, encoder.target)
@@ -89,7 +89,7 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
     require_pairs(counts, data.max_length)
     if shares:
         manifest |= describe_mixture(resolve_shares(shares, kept))
-    with atomic_folder(folder, kind=KIND, about=manifest) as writer:
+    with atomic_folder(folder, kind=STORE_KIND, about=manifest) as writer:
         manifest["pieces"] = {
             "source": write_side(writer, "source", [segment.source for segment in segments]),
             "target": write_side(writer, "target", [segment.target for segment in segments]),

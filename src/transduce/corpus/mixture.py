@@ -18,7 +18,7 @@ KEY = "mixture"  # the manifest's entry on a mixture
 @final
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """A text's share of the updates: its weight, its first and last update, and any tag.
+    """A training text's share of the updates: weight, first and last update, whether it is tagged.
 
     Shares are proportional to the weights of the texts read at the time. In a request the weight 0
     of a text that is not added stands for its number of pairs, and the weight of an added text is
@@ -34,12 +34,12 @@ class Share:
     pairs: int = 0  # number of the text's pairs in the store
 
     def is_read(self, step: int) -> bool:
-        """Return whether the update `step` reads this text."""
+        """Return whether the update `step`, from 1, draws pairs from this text."""
         return self.start <= step and (step <= self.stop or not self.stop)
 
 
 def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share]:
-    """Return the shares with pair counts and relative weights; InputError if one has no pairs."""
+    """Return the shares with pair `counts` and normalised weights; InputError if a count is 0."""
     both = list(zip(shares, counts, strict=True))
     for share, count in both:
         if not count:
@@ -57,7 +57,7 @@ def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share
 
 
 def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
-    """Return a table row for each text: name, pairs, share, span of updates, whether it is tagged.
+    """Return a table row for each text: name, pairs, percentage, span of updates, "yes" if tagged.
 
     The share is that of an update that reads all texts.
     """
@@ -75,12 +75,12 @@ def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
 
 
 def describe_mixture(shares: Sequence[Share]) -> dict[str, Any]:
-    """Return the manifest's entries on a mixture; {} if there are no shares."""
+    """Return {"mixture": shares as dicts} for a store's manifest; {} if there are no shares."""
     return {KEY: [asdict(share) for share in shares]} if shares else {}
 
 
 def read_mixture(about: Mapping[str, Any], file: Path) -> tuple[Share, ...]:
-    """Return the shares in a store's manifest, () for a single text; FolderError if malformed."""
+    """Return the texts' shares in a store's manifest, () if none; FolderError if malformed."""
     try:
         shares = tuple(parse_record(Share, one) for one in about.get(KEY, ()))
     except (ValueError, TypeError) as error:

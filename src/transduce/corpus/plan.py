@@ -75,7 +75,7 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step to `ends`, and the pairs drawn by then to `taken`.
+        """Append the next epoch's last step to `ends`, and pairs drawn in all per text to `taken`.
 
         An epoch ends early at a step after which a text begins or ceases to be read.
         """
@@ -93,7 +93,7 @@ class Plan:
         return self.cached_epoch
 
     def count_pairs(self, step: int) -> Int[np.ndarray, " K"]:
-        """Return the number of pairs of each of the K texts in an epoch that begins at `step`."""
+        """Return, for each of K texts, its number of pairs in an epoch that begins at `step`."""
         are_read = np.array([share.is_read(step) for share in self.mixture])
         assert are_read.any(), f"no text is read at step {step}"
         weights = np.array([share.weight for share in self.mixture]) * are_read
@@ -156,7 +156,7 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
 def take_from_passes(
     pairs: int, start: int, count: int, seed: tuple[int, int]
 ) -> Int[np.ndarray, " M"]:
-    """Return the M = `count` indices from place `start` on in endless passes over a text's pairs.
+    """Return `count` pair indices from `start` on of endless shuffled passes over `pairs` pairs.
 
     Each pass has another random order, but a pass that is taken whole is not permuted, since the
     epoch is shuffled anyway.

@@ -53,10 +53,10 @@ class PairEncoder(Protocol):
         """The vocabulary of the target lines."""
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the source token ids of cleaned lines, each list closed by END."""
+        """Return the source token ids of normalised lines, each list closed by END."""
 
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
-        """Return the target token ids of cleaned lines; None for a line with an unknown label."""
+        """Return target ids of normalised lines, closed by END; None for an unknown label."""
 
 
 @final
@@ -164,7 +164,7 @@ def count_tokens(segment: Segment) -> int:
 @final
 @dataclass(frozen=True)
 class SavedSegments:
-    """The saved segments of one unfinished store; each is saved and opened by its index."""
+    """The segments of an unfinished store on disk, each in a folder that is named by its index."""
 
     store: Path  # the path of the finished store
     origin: str  # a hash of the inputs and settings that the store is built from
@@ -237,7 +237,7 @@ def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: i
 
 
 def segments_folder(store: Path) -> Path:
-    """Return the path of the folder beside `store` for its saved segments."""
+    """Return the path STORE.segments, the folder beside `store` for its saved segments."""
     return store.with_name(f"{store.name}.segments")
 
 

@@ -18,7 +18,7 @@ from transduce.vocabulary import BEGIN, END
 
 SIDES = ("source", "target")
 OFFSETS = np.dtype("<u8")
-BLOCK = 1 << 22  # number of ids that are checked at once
+IDS_AT_ONCE = 1 << 22  # number of ids that are checked at once
 DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it again"
 
 
@@ -85,7 +85,7 @@ def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
 def open_side(
     verified: VerifiedFolder, side: str, symbols: int, pairs: int, tagged: Sequence[range] = ()
 ) -> Side:
-    """Open one side of a store after checking its files and their contents.
+    """Open the "source" or "target" side of a store; FolderError if its files are not sound.
 
     The sentences with indices in `tagged` begin with BEGIN.
     """
@@ -121,8 +121,8 @@ def require_known_ids(
 
     `ends` has the index of each sentence's last id, `tags` the index of each BEGIN that is allowed.
     """
-    for start in range(0, len(ids), BLOCK):
-        count = min(BLOCK, len(ids) - start)
+    for start in range(0, len(ids), IDS_AT_ONCE):
+        count = min(IDS_AT_ONCE, len(ids) - start)
         block = np.frombuffer(ids.read(start, count), ids.kind)
         highest = int(block.max())
         require_consistent(highest < symbols, ids.file, f"ids below {symbols:,}", f"{highest:,}")

@@ -30,7 +30,7 @@ from transduce.settings import Data
 from transduce.settings.data import CHANGES
 from transduce.vocabulary import Vocabulary
 
-KIND = "store"
+STORE_KIND = "store"
 TEXTS, DATA = "pairs.tsv", "data.json"
 MAX_SYMBOLS = 1 << 31
 # settings that do not affect a store's content
@@ -52,7 +52,7 @@ class Store:
     @staticmethod
     def open(folder: Path) -> "Store":
         """Open a store after checking the size and sha256 of every file."""
-        verified = open_folder(folder, KIND)
+        verified = open_folder(folder, STORE_KIND)
         if TEXTS in verified.files:
             verified.verified_path(TEXTS)
         symbols, pairs = read_counts(verified)
@@ -79,11 +79,11 @@ class Store:
                 raise FolderError(fact, hint, file=self.folder / MANIFEST)
 
     def read_texts(self) -> list[tuple[str, str]]:
-        """Return the normalised (source, target) text of every pair of a development set.
+        """Return the normalised (source, target) texts of all pairs; the store must have its texts.
 
         Stores of training data have no texts.
         """
-        file, content = self.folder / TEXTS, open_folder(self.folder, KIND).read(TEXTS)
+        file, content = self.folder / TEXTS, open_folder(self.folder, STORE_KIND).read(TEXTS)
         lines = content.decode(errors="replace").split("\n")[:-1]
         require_consistent(len(lines) == len(self), file, f"{len(self):,} lines", f"{len(lines):,}")
         pairs = [line.split("\t") for line in lines]
@@ -151,7 +151,7 @@ def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
 
 
 def hash_content(verified: VerifiedFolder) -> str:
-    """Return one sha256 over a store's ids, offsets, vocabularies and any shares of a mixture."""
+    """Return one sha256 over a store's ids, offsets, vocabularies and any shares of its texts."""
     files = [
         verified.entry(f"{side}.{part}").sha256 for side in SIDES for part in ("ids", "offsets")
     ]
@@ -173,7 +173,7 @@ class Sample:
 @final
 @dataclass(frozen=True)
 class DataFacts:
-    """The sha256 of each input text of a store; the number of pairs read, and of those left out."""
+    """A store's facts: sha256 of each input text, pairs read, and pairs left out by reason."""
 
     inputs: Mapping[str, str]
     read: int
@@ -206,7 +206,7 @@ def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
 
 
 def parse_count(found: object, file: Path) -> int:
-    """Return the number of pairs left out for one reason; raise FolderError if malformed."""
+    """Return the pair count in a manifest's entry on one reason; FolderError if malformed."""
     match found:
         case {"count": int(count), "samples": list(samples)}:
             try:

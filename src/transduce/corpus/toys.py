@@ -7,7 +7,7 @@ from types import MappingProxyType
 from transduce.errors import InputError, suggest_names
 
 LETTERS = "abcdefghijklmnopqrst"
-LONGEST = 20  # the greatest number of letters in a line
+MOST_LETTERS = 20  # the greatest number of letters in a line
 
 Letters = list[str]
 TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
@@ -25,7 +25,7 @@ def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, 
         raise InputError(f"there is no toy task {name!r}", suggest_names(name, TOYS))
     generator, earlier = random.Random(seed), set[str]()
     while len(earlier) < count:
-        letters = generator.choices(LETTERS, k=generator.randint(1, LONGEST))
+        letters = generator.choices(LETTERS, k=generator.randint(1, MOST_LETTERS))
         line = " ".join(letters)
         if line not in earlier:
             earlier.add(line)

@@ -101,7 +101,7 @@ class OneDnnLinearFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        """Return the gradients of x, W and b."""
+        """Return the gradients of x, W and b (None without a bias), and None for `then`."""
         x, weight, out = ctx.saved_tensors
         if out is not None:
             d_out = zero_where_not_positive(d_out, out)
@@ -211,7 +211,7 @@ def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
 def zero_dropped(
     y: Float[Tensor, "*shape"], bits: Int[Tensor, "*shape"], p: float
 ) -> Float[Tensor, "*shape"]:
-    """Return 16-bit floats y with 0 where `bits` are in the lowest fraction p of int16 values."""
+    """Return 16-bit floats y, zeroed where `bits` are among the lowest share p of int16 values."""
     return zero_where_at_most(y, bits, max(compute_least_kept(p) - 1, LEAST_BITS))
 
 

@@ -32,7 +32,7 @@ from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
 @final
 class BucketedAttention:
-    """Attention over a packed batch, in padded blocks of sentences of similar length."""
+    """Computes attention over a packed batch in padded blocks of sentences of similar length."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class Spans:
 
     @classmethod
     def from_lengths(cls, lengths: Sequence[int]) -> "Spans":
-        """Return one span for each whole sentence."""
+        """Return one span for each sentence of these lengths, packed end to end."""
         each = np.asarray(lengths)
         return cls(np.cumsum(each) - each, each)
 
@@ -215,7 +215,7 @@ class Spans:
 @final
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of a batch: whole sentences, or some queries with the keys they may attend to."""
+    """The query and key tokens of each piece of a batch: a whole sentence, or a part of one."""
 
     queries: Spans
     keys: Spans
@@ -228,7 +228,7 @@ LEAST_QUERIES = 32  # the fewest queries of a piece; smaller products would not 
 def cut_into_pieces(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> Pieces:
-    """Return whole sentences of these lengths, or parts if that halves the work of the longest.
+    """Return each sentence as one piece, or as several if that halves a CPU's work for the longest.
 
     A part has as many queries as a position may attend to on one side, or a multiple of that, so
     that a part of a picture begins at the start of a row. On GPUs sentences stay whole: there the
@@ -267,7 +267,7 @@ def build_padded_blocks(
 
 
 def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
-    """Return the indices that cut pieces, sorted by key length, into one bucket per block."""
+    """Return the indices that split pieces of these sorted lengths into one bucket per block."""
     bounds: list[int] = []
     first, needed, tallest = 0, 0, 0
     for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
@@ -356,7 +356,7 @@ class HeadRows:
 def build_head_rows(
     blocks: Sequence[BlockTokens], heads: int, device: torch.device, *, overlap: bool = False
 ) -> HeadRows:
-    """Build the index tables of a batch's padded blocks, either for queries or for keys.
+    """Build index tables for blocks of queries or keys; with `overlap`, blocks may share tokens.
 
     With `overlap` a token may be in several blocks.
     """

@@ -113,7 +113,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
-    """Make a model decode fastest, in place; convert its weights if a precision is given.
+    """Make a model decode fastest, in place; convert its weights unless `precision` is None.
 
     Without a precision its weights stay as they are. With one they are converted and packed for
     good: such a model cannot be trained, saved, copied or moved to a device.
@@ -128,7 +128,7 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
 
 
 def choose_layers(model: Transformer) -> RunLayers:
-    """Return the function that runs a converted model's decoder layers, by graphs if possible."""
+    """Return the fastest function to run the decoder layers of a model converted for inference."""
     weight = model.output.weight
     if weight.device.type == "cpu":
         return LayerGraph(model.decoder)
@@ -166,7 +166,7 @@ def choose_operations(
 def choose_leaving(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return the strategy; in an exact search on a GPU, its done sentences leave together.
+    """Return `strategy`; for exact search on a GPU, one that removes done sentences in groups.
 
     On a GPU, removing a sentence costs more than some further steps of its rows. In a search that
     is not exact, the results of a done sentence could change while it waits.
@@ -177,7 +177,7 @@ def choose_leaving(
 
 
 def leave_together(step: StepResult) -> StepResult:
-    """Return a step in which all done sentences leave the batch, or none while they are few.
+    """Return `step` with all done sentences leaving the batch, or none of them while they are few.
 
     They are few if they are less than an eighth of the batch and none is at its length limit. In an
     exact search, later hypotheses of a done sentence are no better, and of equals the older stay.
@@ -189,7 +189,7 @@ def leave_together(step: StepResult) -> StepResult:
 
 
 def choose_highest_sums(device: torch.device) -> HighestSums:
-    """Return the fastest `highest_sums` for a GPU, which reads no flags and so never waits."""
+    """Return the fastest `highest_sums` for a GPU; it never waits to read a value from the GPU."""
     if not can_run_triton(device, "triton_search"):
         find_maxima = partial(find_block_maxima, is_any=assume_any)
         return partial(highest_sums, find_maxima=find_maxima)
@@ -204,7 +204,7 @@ def choose_sentences(
     models: Sequence[tuple[Architecture, int]],
     width: int,
 ) -> int:
-    """Return how many sentences to search at once: `sentence_count`, or more for the default 64.
+    """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
 
     `models` has the sizes and target symbols of each model; a sentence has `width` hypotheses.
     """
@@ -276,7 +276,7 @@ def run_loops_once() -> None:
 
 
 def with_compiled_loops(operations: Operations) -> Operations:
-    """Return CPU operations with compiled loops for cached attention, log-softmax and top sums."""
+    """Return CPU operations with compiled loops for cached attention, log_softmax, highest_sums."""
     cached = operations.start_cache
     if cached is start_cache:
         cached = partial(start_cache, attend=attend_by_loops_if_faster)
@@ -319,7 +319,7 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
 
 @cache
 def can_run_triton(device: torch.device, module: str, *sizes: int) -> bool:
-    """Return whether the Triton kernels of `fast/<module>.py` run on a device, tried with `sizes`.
+    """Run the Triton kernels of `fast/<module>.py` once with `sizes`; return whether they work.
 
     They are run once in a process to find out: Triton needs a C compiler and a folder for its code,
     and a GPU may lack the memory for a tile. Where anything fails, torch computes the same.
@@ -337,7 +337,7 @@ def can_run_triton(device: torch.device, module: str, *sizes: int) -> bool:
 def choose_loop(
     model: Transformer, optimiser: "Optimiser", training: Training, batches: "ReadBatches"
 ) -> "tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]":
-    """Return a loop's functions to read batches, add gradients, and read an update's results.
+    """Return a training loop's functions: to read batches, add gradients, and read update results.
 
     If CUDA graphs can hold the kernels of the training, they add the gradients, and batches are
     prepared for the graphs while the GPU is busy.
@@ -360,7 +360,7 @@ def choose_loop(
 
 
 def can_run_graphs(model: Transformer, training: Training) -> bool:
-    """Return whether attention and loss of a training have kernels that a CUDA graph can hold."""
+    """Return whether CUDA graphs can hold the attention and loss kernels of this training."""
     device, precision = model.output.weight.device, getattr(torch, training.precision)
     if find_changed_operations() & {"build_attention", "smoothed_loss", "pad_batch"}:
         return False
@@ -388,7 +388,7 @@ def choose_loss(
 def choose_attention(
     sizes: Architecture, device: torch.device, precision: torch.dtype
 ) -> Callable[..., BatchAttention]:
-    """Return the class or function that builds attention from lengths, a mask and a device.
+    """Return the fastest class or function that builds attention from lengths, a mask and a device.
 
     It computes without padding if model and device allow it, else in padded blocks.
     """

@@ -47,7 +47,7 @@ class LayersGraph:
             self.states = run_layers(decoder, self.x, layers)
 
     def fill(self, x: Float[Tensor, "R d_model"], step: StepTensors) -> None:
-        """Copy a step's inputs into the graph, and the addresses of its cache into the table."""
+        """Copy x and the addresses of the step's cache tensors to where the graph reads them."""
         from transduce.fast.triton_search import list_table
 
         self.x[: len(x)] = x
@@ -93,7 +93,7 @@ class DecodingGraphs:
 def build_graph(
     decoder: Iterable[StepLayer], x: Tensor, step: StepTensors, states: Tensor
 ) -> LayersGraph | None:
-    """Return the layers' graph; None if capturing fails or its results are not near `states`."""
+    """Return the layers' CUDA graph; None if capture fails or its output is far from `states`."""
     try:
         graph = LayersGraph(decoder, x, step)
     except Exception:  # noqa: BLE001 - an operator that no graph can hold, or no kernel for it

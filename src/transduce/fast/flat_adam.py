@@ -128,7 +128,7 @@ class FlatAdam:
 
     @property
     def moments(self) -> dict[str, Tensor]:
-        """Adam's two moment estimates of every weight, by name, and the number of updates."""
+        """Adam's moments keyed `exp_avg.NAME` and `exp_avg_sq.NAME`, and the count of updates."""
         named = {UPDATES: self.updates}
         for kind, flat in (("exp_avg", self.exp_avg), ("exp_avg_sq", self.exp_avg_sq)):
             views = self.as_parameter_views(flat)
@@ -151,7 +151,7 @@ class FlatAdam:
 
 
 def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
-    """Add a weight's gradient to `view`; the first gradient of an update overwrites the view.
+    """Move a weight's gradient to `view`: overwrite it if `index` is in `stale`, else add to it.
 
     The view is the weight's part of the flat gradient. `stale` holds the indices of the weights
     without a gradient in this update so far, and loses `index`.
@@ -167,7 +167,7 @@ def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tenso
 
 @cache
 def choose_optimiser(plain: BuildOptimiser = Adam) -> BuildOptimiser:
-    """Return `FlatAdam` if it makes the same updates as the plain optimiser, else the plain one."""
+    """Return `FlatAdam` if two trial updates match the plain optimiser's, else the plain one."""
     is_different = differ(partial(update_twice, plain), partial(update_twice, FlatAdam))
     return plain if is_different else FlatAdam
 

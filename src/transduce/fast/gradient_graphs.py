@@ -31,7 +31,9 @@ from transduce.settings import Training
 LEAST_MULTIPLE = 64  # of tokens, for the products in bfloat16
 SHAPES_AN_OCTAVE = 16  # sizes of a side between n and 2 n tokens; at most a 16th is padding
 MOST_GRAPHS = 256  # each keeps some megabytes on the device
-SHARE = 0.4  # the most of the device's memory for a micro-batch; a graph needs as much again
+SHARE_OF_MEMORY = (
+    0.4  # the most of the device's memory for a micro-batch; a graph needs as much again
+)
 NEAR = 0.02  # the largest relative distance of gradients, as some kernels add in any order
 
 
@@ -52,7 +54,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class LaidOutBatch(Batch):
-    """A micro-batch in main memory, with the numbers that a graph reads of its padded form."""
+    """A micro-batch in main memory, with its padded form as one tensor that a CUDA graph reads."""
 
     shape: Shape
     numbers: Int[Tensor, " n"]
@@ -63,7 +65,7 @@ class LaidOutBatch(Batch):
 
 
 def lay_out(batch: Batch, pad: Callable[[Batch], Batch]) -> LaidOutBatch:
-    """Return a batch with all numbers that a graph reads of its padded form, in a pinned tensor."""
+    """Return `batch` with its padded form in one pinned tensor, for a CUDA graph to read."""
     if isinstance(batch, LaidOutBatch):
         return batch
     padded = pad(batch)
@@ -83,7 +85,7 @@ def lay_out(batch: Batch, pad: Callable[[Batch], Batch]) -> LaidOutBatch:
 
 
 def pad_to_few_shapes(batch: Batch, *, longest: int) -> Batch:
-    """Pad a batch's token count to a multiple of a power of two, so that few shapes occur.
+    """Return a batch with token counts padded to multiples of 2^i, so that few shapes occur.
 
     No padding sentence is longer than `longest` tokens or than either side's longest sentence,
     because the longest sentence decides how long attention takes.
@@ -165,7 +167,7 @@ def compute_loss_of_labels(
     labels: Tensor,
     loss: SmoothedLoss,
 ) -> tuple[Tensor, Tensor]:
-    """Return the loss and -log p of `labels`, which include padding; ignore the batch's targets."""
+    """Return (loss, -log p) of `labels`, a graph's padded targets, in place of the targets `_`."""
     return loss(states, weight, labels, mass, bias)
 
 
@@ -206,7 +208,7 @@ class GradientGraphs:
     def compare(
         self, plain: Callable[[], Tensor], other: Callable[[], Tensor]
     ) -> tuple[Float[Tensor, "2"], bool]:
-        """Return `plain`'s results, and whether `other` fits in memory and agrees with `plain`."""
+        """Return `plain`'s (loss, -log p), and whether `other` fits in memory and agrees."""
         flat = self.optimiser.weights.grad
         assert flat is not None
         begin, stale = flat.clone(), set(self.optimiser.stale)
@@ -214,7 +216,7 @@ class GradientGraphs:
         torch.cuda.reset_peak_memory_stats(flat.device)
         sums = plain()
         memory = torch.cuda.get_device_properties(flat.device).total_memory
-        if torch.cuda.max_memory_allocated(flat.device) > SHARE * memory:
+        if torch.cuda.max_memory_allocated(flat.device) > SHARE_OF_MEMORY * memory:
             return sums, False
         end, still_stale = flat.clone(), set(self.optimiser.stale)
         restore(self.optimiser, begin, stale)

@@ -35,7 +35,7 @@ def highest_sums(
     *,
     find_maxima: FindMaxima | None = None,
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
+    """Return each sentence's `count` highest of W V sums score + log P, and their columns    (6.1)
 
     `find_maxima` replaces `find_block_maxima` if it is given.
     """
@@ -55,7 +55,7 @@ def highest_sums(
 def highest_sums_by_loops(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest sums and their columns, by compiled loops."""
+    """Return each sentence's `count` highest of W V sums and their columns, by compiled loops."""
     if log_probs.dtype == torch.float64 or count > MOST_BY_LOOPS:
         return highest_sums(scores, log_probs, count)
     from transduce.fast.search_loops import fill_highest_sums
@@ -96,7 +96,7 @@ def find_candidate_columns(
 def find_block_maxima(
     log_probs: Float[Tensor, "R V"], width: int, is_any: IsAny = operations.is_any
 ) -> Float[Tensor, "S W blocks"]:
-    """Return each whole block's highest log-probability, ignoring NaN; NaN if all are NaN."""
+    """Return the highest log p in each block of BLOCK symbols, ignoring NaN; NaN if all are NaN."""
     rows, symbols = log_probs.shape
     whole = log_probs[:, : symbols // BLOCK * BLOCK]
     log_probs = whole.reshape(rows // width, width, -1, BLOCK)
@@ -112,7 +112,7 @@ def find_block_maxima(
 def tabulate_blocks(
     width: int, symbols: int, device: torch.device
 ) -> tuple[Int[Tensor, " B"], Int[Tensor, "B block"], Int[Tensor, " rest"]]:
-    """Return the indices of B blocks, the columns in each block, and the columns outside blocks.
+    """Return indices of a sentence's B blocks of columns, the columns of each, and those in none.
 
     A sentence has `width` · `symbols` columns. The result is cached, since every step needs it.
     """

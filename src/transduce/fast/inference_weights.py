@@ -39,7 +39,7 @@ MKL_ROWS = 256  # rows of x that W is packed for; packing for 256 or more rows i
 # A traced call would keep the number of rows that it was traced with.
 @script_if_traced
 def multiply_by_mkl(x: Tensor, packed: Tensor, shape: Tensor, bias: Tensor | None) -> Tensor:
-    """Compute x Wᵀ + b with W packed for MKL."""
+    """Compute x Wᵀ + b with W packed for MKL; `shape` is any tensor of the shape of W."""
     return torch.ops.mkl._mkl_linear(x, packed, shape, bias, x.size(0))  # noqa: SLF001
 
 

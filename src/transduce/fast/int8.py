@@ -38,7 +38,7 @@ WIDE, SMALL, LARGE = 3, 2**18, 2**19
 
 
 def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> int:
-    """Return the least number of rows for which oneDNN's kernel beats FBGEMM's, or NEVER."""
+    """Return the least row count from which to use oneDNN rather than FBGEMM, or NEVER."""
     if not has_equal_onednn_kernel():
         return NEVER
     if "amx_int8" in processor.features:
@@ -117,7 +117,7 @@ def is_never_negative(layer: FeedForward) -> bool:
 
 @final
 class InputLevels(NamedTuple):
-    """The 256 levels that inputs are rounded to, stored without a sign."""
+    """The 256 levels, stored as unsigned 8-bit integers, that inputs are rounded to."""
 
     levels: int  # the number of levels from 0 to the largest input
     zero_point: int  # the level of input 0
@@ -182,7 +182,7 @@ class OneDnnMatrix(PackedModule):
 def multiply_integers(
     x: Tensor, zero_point: int, packed: Tensor, scales: Tensor, zeros: Tensor
 ) -> Tensor:
-    """Return scaled x Wᵀ by oneDNN's kernel; x has one zero point, W has one for each row."""
+    """Return (x - zero_point) Wᵀ · scales in float32 by oneDNN; x and the packed W are 8-bit."""
     return torch.ops.onednn.qlinear_pointwise(
         x, 1.0, zero_point, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", (), "",
     )  # fmt: skip

@@ -126,14 +126,14 @@ class KVCache:
     def select_slots(
         self, order: Int[Tensor, "S kept"], count: int
     ) -> tuple[Bool[Tensor, "S W {count}"], Int[Tensor, "S {count}"]]:
-        """Return masks and positions of each sentence's slots `order`, padded to `count` slots."""
+        """Return each sentence's slots `order`: visibility and positions, padded to `count`."""
         width, more = self.visible.shape[1], count - order.shape[1]
         visible = self.visible.gather(2, order[:, None].expand(-1, width, -1))
         positions = self.positions.gather(1, order)
         return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
 
     def begin_step(self, reach: int | None) -> "KVCache":
-        """Return the cache with slots for the next tokens; hide slots farther back than `reach`."""
+        """Return the cache with slots for new tokens; hide slots over `reach` positions back."""
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
         own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
@@ -225,7 +225,7 @@ def locate_slots(
 def gather_slots(
     sides: Sequence[Float[Tensor, "N _ H _ K"]], slots: Sequence[Int[Tensor, " _"]], capacity: int
 ) -> Float[Tensor, "N S H capacity K"]:
-    """Copy slots of one or more caches' keys (or values) to one tensor with spare slots."""
+    """Copy chosen slots of each cache's keys (or values) to one new tensor of `capacity` slots."""
     layers, _, heads, _, width = sides[0].shape
     counts = [side.shape[1] for side in sides]
     copy = sides[0].new_empty(layers, sum(counts), heads, capacity, width)
@@ -386,7 +386,7 @@ class CachedLayer:
     def split_heads(
         self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
     ) -> Sequence[Float[Tensor, "S H W k"]]:
-        """Return one tensor for each of `widths` (q, k, v), split by sentence and by head."""
+        """Split the columns of x by `widths` (q, k, v), and each part by sentence and by head."""
         sentences, width = self.step.sentences, widths[0]
         if len(widths) == 1:  # this case and the next take fewer operators
             return (x.view(sentences, -1, heads, width // heads).transpose(1, 2),)

@@ -34,7 +34,7 @@ CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 def cross_entropy_inplace(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the sums of loss and -log p over T targets; overwrite logits with their gradient.
+    """Return sums of smoothed loss and -log p over T targets; overwrite logits with their gradient.
 
     V is the number of symbols. The rows after the first T are padding, whose gradient is 0. `mass`
     is the probability that label smoothing spreads over all symbols.

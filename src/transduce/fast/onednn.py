@@ -16,7 +16,7 @@ HAS_BFLOAT16 = "mkldnn._is_mkldnn_bf16_supported"
 
 
 class PackedModule(nn.Module):
-    """A module whose weights are packed for a library of this machine; it cannot be copied."""
+    """A module with weights packed for this machine's kernels; it refuses copying and pickling."""
 
     def __reduce_ex__(self, _protocol: object) -> NoReturn:
         """Raise InputError, because the packed layout cannot be copied or pickled."""

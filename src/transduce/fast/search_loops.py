@@ -183,7 +183,7 @@ def attend(
 
 @compile_loops
 def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
-    """Return the indices of each sentence's blocks of positions to read, and the blocks' counts.
+    """Return, for each sentence, the indices of the blocks it reads, and how many these are.
 
     A sentence that reads over half of its blocks gets all: memory is read faster without gaps.
     """
@@ -207,7 +207,7 @@ def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
 def prefetch_head(
     side: Strided, turn: int, heads: int, width: int, blocks: Indices, counts: Indices
 ) -> None:
-    """Prefetch the keys or values that a sentence's head reads, unless it reads all of them.
+    """Prefetch the keys or values that one head (`turn`) reads, unless its sentence reads them all.
 
     `turn` is sentence · heads + head. Without gaps the processor itself prefetches, and faster.
     """
@@ -257,7 +257,7 @@ def score_positions(
 
 @compile_sums
 def masked_softmax(scores: Numbers, mask: Numbers, sizes: tuple[int, int], blocks: Indices) -> None:
-    """Replace the scores of W hypotheses by their softmax, which is 0 for masked positions."""
+    """Replace the scores of W hypotheses by the softmax of scores / √K; masked positions get 0."""
     (width, key_width), count = sizes, blocks.shape[0] * POSITIONS_AT_ONCE
     scale = float32(1 / math.sqrt(key_width))
     for w in range(width):
@@ -372,7 +372,7 @@ def fill_highest_sums(
     sums: NDArray[float32],
     columns: NDArray[int64],
 ) -> bool:
-    """Write each sentence's K highest sums and their columns; False if a sentence has fewer sums.
+    """Fill `sums` and `columns` with each sentence's K highest; return False if one has fewer.
 
     The highest comes first, and the leftmost of equal ones. NaN does not count. Only blocks whose
     highest sum may be among the K are read.
@@ -411,7 +411,7 @@ def insert_highest(
     columns: NDArray[int64],
     found: int,
 ) -> int:
-    """Insert each number plus `score` into the `found` best sums; return their count, at most K.
+    """Insert each number plus `score` (columns from `first` on) into `best`; return its new length.
 
     `first` is the first number's column. A sum goes after equal ones. NaN is left out.
     """

@@ -33,7 +33,7 @@ NO_LIMIT = 1 << 20  # the width of a window that has no limit
 
 @triton.jit
 def load_rows(base, tokens, width, token_stride, real):  # type: ignore[no-untyped-def]
-    """Return the vectors of some tokens; 0 where `real` is False."""
+    """Load the vectors of the tokens `tokens` from `base`; those with `real` False are 0."""
     at = base + tokens[:, None] * token_stride + width[None, :]
     return tl.load(at, mask=real[:, None], other=0.0)
 
@@ -142,7 +142,7 @@ class ShortAttentionFunction(torch.autograd.Function):
 
 
 class Layout(NamedTuple):
-    """Sentence offsets, the longest lengths, and how many keys a query may read on each side."""
+    """Sentence offsets, longest lengths, and how many keys before and after it a query may read."""
 
     query_offsets: Tensor
     key_offsets: Tensor
@@ -183,13 +183,13 @@ class ShortAttention:
 def build_packed_attention(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> ShortAttention | VarlenAttention:
-    """Build a batch's attention by these kernels, or by torch's if a sentence is too long."""
+    """Build a batch's `ShortAttention`, or `VarlenAttention` if a sentence is too long for it."""
     is_short = max(max(queries), max(keys)) <= MOST_TOKENS
     return (ShortAttention if is_short else VarlenAttention)(queries, keys, mask, device)
 
 
 def try_kernels(device: torch.device, d_k: int, d_v: int) -> None:
-    """Run both kernels with their largest tile; raise an error if they fail or are wrong."""
+    """Run both attention kernels on MOST_TOKENS tokens; raise an error if they fail or are off."""
     if not {d_k, d_v} <= set(WIDTHS):
         raise ValueError(f"these kernels take heads of {WIDTHS} numbers")
     q, k, v = (
@@ -240,7 +240,7 @@ def list_strides(*sides: Tensor) -> list[int]:
 
 
 def count_warps(sizes: tuple[int, int, int, int]) -> int:
-    """Return the number of warps of a program with tiles of these sizes."""
+    """Return how many warps run a kernel for these sizes: queries, keys, K and V."""
     scores = sizes[0] * sizes[1]
     return 1 if scores <= 32 * 32 else 4 if scores <= 64 * 64 else 8
 

@@ -61,7 +61,7 @@ def compute_row_loss(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kern
 
 
 def try_kernels(device: torch.device) -> None:
-    """Run the kernel on two equal logits; raise an error if it fails or is wrong."""
+    """Run the loss kernel on two equal logits; raise an error if it fails or is wrong."""
     target = torch.zeros(1, dtype=torch.long, device=device)
     loss, _ = cross_entropy_by_triton(torch.zeros(1, 2, device=device), target, 0.0)
     torch.testing.assert_close(loss.item(), math.log(2), rtol=1e-5, atol=0.0)
@@ -70,7 +70,7 @@ def try_kernels(device: torch.device) -> None:
 def cross_entropy_by_triton(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the sums of loss and -log p over T targets; overwrite logits with their gradient.
+    """Return sums of smoothed loss and -log p over T targets; overwrite logits with their gradient.
 
     A target below 0 is padding, like the rows after the T targets.
     """

@@ -25,7 +25,7 @@ ROUNDS = tl.constexpr(7)  # of Philox; 10 are usual, but 7 are enough for the te
 
 @triton.jit
 def draw_mask(seed_at, group, row, WIDTH: tl.constexpr, p):  # type: ignore[no-untyped-def]
-    """Return a dropout mask of four rows: 0 with probability p, else 1 / (1 - p)."""
+    """Return the seed's dropout mask of four rows: 0 with probability p, else 1 / (1 - p)."""
     first, second, third, fourth = tl.rand4x(
         tl.load(seed_at), group * WIDTH + tl.arange(0, WIDTH), ROUNDS
     )
@@ -41,7 +41,7 @@ def add_and_norm(  # type: ignore[no-untyped-def]
     x_at, y_at, gain_at, bias_at, seed_at, total_at, out_at, mean_at, scale_at, p, epsilon, rows,
     numbers: tl.constexpr, WIDTH: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
-    """Write x + Dropout(y) of four rows, the norm of each, its mean and 1 / √(variance + ε)."""
+    """Write x + Dropout(y) of four rows, their layer norm, their mean and 1 / √(variance + ε)."""
     group, column = tl.program_id(0), tl.arange(0, WIDTH)
     row = tl.arange(0, 4)[:, None]
     real = group * 4 + row < rows
@@ -71,7 +71,7 @@ def add_and_norm_backward(  # type: ignore[no-untyped-def]
     d_out_at, total_at, gain_at, seed_at, mean_at, scale_at, d_x_at, d_y_at, d_gain_at, d_bias_at,
     p, rows, numbers: tl.constexpr, WIDTH: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
-    """Write the gradients of x and y, and this program's share of the gain and bias gradients."""
+    """Write the gradients of x and y, and this Triton program's part of the gain and bias sums."""
     program, column = tl.program_id(0), tl.arange(0, WIDTH)
     row = tl.arange(0, 4)[:, None]
     gain = tl.load(gain_at + column, mask=column < numbers, other=0.0).to(tl.float32)[None, :]
@@ -101,13 +101,14 @@ def add_and_norm_backward(  # type: ignore[no-untyped-def]
 
 @final
 class TritonResidual(Residual):
-    """LayerNorm(x + Dropout(Sublayer(x))) in post-norm by these kernels    (section 3.1)"""
+    """LayerNorm(x + Dropout(Sublayer(x))) in post-norm by Triton kernels    (section 3.1)"""
 
     def forward(
         self,
         x: Float[Tensor, "T d_model"],
         sublayer: Any,  # noqa: ANN401 - a function of x
     ) -> Float[Tensor, "T d_model"]:
+        """Return LayerNorm(x + Dropout(sublayer(x))), or what `Residual` returns in pre-norm."""
         if self.is_pre or not torch.is_grad_enabled():
             return super().forward(x, sublayer)
         p, norm = self.add.p if self.training else 0.0, self.norm
@@ -161,7 +162,7 @@ class AddNormFunction(torch.autograd.Function):
 
 
 def try_kernels(device: torch.device, numbers: int) -> None:
-    """Run the kernels on two rows; raise an error if they fail or are wrong."""
+    """Run the add-and-norm kernels on two rows; raise an error if they fail or are wrong."""
     if numbers > MOST_NUMBERS:
         raise ValueError(f"these kernels take rows of at most {MOST_NUMBERS} numbers")
     x = torch.arange(2.0 * numbers, device=device).view(2, -1).sin().requires_grad_()

@@ -43,7 +43,7 @@ def list_table(step: StepTensors) -> list[int]:
 
 @triton.jit
 def locate(entry, layer, sentence, head, kind):  # type: ignore[no-untyped-def]
-    """Return the address of a layer, sentence and head's keys or values, and the stride of slots.
+    """Read the table at `entry`: return a head's address of keys or values, and the slot stride.
 
     `entry` points to their address and strides in the table, `kind` is the type of the numbers.
 
@@ -131,7 +131,7 @@ def attend_rows(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kernel
 
 
 class TableLayer:
-    """One layer's part of a KV cache that a table locates, to append to and attend to."""
+    """One layer's part of a KV cache whose addresses a table holds, to append to and attend to."""
 
     def __init__(
         self, table: Int64[Tensor, " n"], layer: int, width: int, values: int, heads: int
@@ -201,7 +201,7 @@ def find_block_maxima_by_triton(
 
 
 def try_kernels(device: torch.device) -> None:
-    """Run the kernel of the maxima on a few numbers; raise an error if it fails or is wrong."""
+    """Run the block-maximum kernel on a few numbers; raise an error if it fails or is wrong."""
     numbers = torch.arange(6.0, device=device).view(2, 3)
     found = find_block_maxima_by_triton(numbers, 1, block=2)
     torch.testing.assert_close(found, numbers[:, None, 1:2])

@@ -45,7 +45,7 @@ def replace_unless_changed(operations: Operations, **faster: object) -> Operatio
 
 @cache
 def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
-    """Return the names of the plain operations that compute other results than their fast form."""
+    """Return the names of operations in `plain` whose results differ from their fast form's."""
     originals = {"run_layers": run_layers, "is_any": is_any, "pad_batch": keep_batch}
     replaced = [name for name, one in originals.items() if getattr(plain, name) is not one]
     compared = compare_operations(plain).items()
@@ -79,7 +79,7 @@ def fixed_numbers(*shape: int) -> Tensor:
 
 
 def compare_operations(plain: Operations) -> Mapping[str, tuple[Try, Try]]:
-    """Return, for each field that has a fast form, a call of the plain and of the fast function."""
+    """Return, by operation name, two calls: of the function in `plain` and of its fast form."""
     states, weight, ids = fixed_numbers(3, 4), fixed_numbers(5, 4), torch.tensor([0, 2, 4])
     log_p, (k, v) = fixed_numbers(4, 5).log_softmax(dim=1), fixed_numbers(2, 5, 2, 3)
     mask = AttentionMask(causal=True, neighbourhood=5)
@@ -111,12 +111,12 @@ def count_arguments(function: Callable[..., object]) -> int:
 
 
 def attend(attention: BatchAttention) -> Sequence[Tensor]:
-    """Return the attention of two sentences by `attention`, and the count of its arguments."""
+    """Return what `attention` computes for two sentences, and how many arguments it takes."""
     return [attention(*fixed_numbers(3, 7, 2, 3)), torch.tensor(count_arguments(attention))]
 
 
 def take_two_steps(cache: Cache) -> Sequence[Tensor]:
-    """Return the attention of two hypotheses' first two tokens, to themselves and their sources."""
+    """Return what a cache's layers compute for two hypotheses in two steps, and argument counts."""
     found = []
     for step in range(2):
         cache = cache.begin_step(None)

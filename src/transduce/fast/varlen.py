@@ -72,13 +72,13 @@ class VarlenAttention:
 
 
 class FixedLengths(tuple[int, ...]):  # for a graph, which serves one batch after another
-    """In place of sentence lengths: the longest, rounded up, and `offsets` at a fixed address."""
+    """Sentence lengths for a CUDA graph: only the longest, and `offsets` at a fixed address."""
 
     offsets: Int32[Tensor, " n"]
 
     @staticmethod
     def build(longest: int, offsets: Int32[Tensor, " n"]) -> "FixedLengths":
-        """Return the lengths of a side whose sentences have at most `longest` tokens."""
+        """Return lengths that hold `longest`, which no sentence exceeds, and these `offsets`."""
         lengths = FixedLengths([longest])
         lengths.offsets = offsets
         return lengths
@@ -98,7 +98,7 @@ def compute_window(mask: AttentionMask) -> tuple[int, int]:
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return the starts of packed sentences, then the total length, repeated to 2^i + 1 entries.
+    """Return where packed sentences start, then the total length until there are 2^i + 1 entries.
 
     The repeats (n is at least 17) are empty sentences. With few different shapes, compiled code and
     captured graphs serve many batches.

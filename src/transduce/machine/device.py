@@ -60,7 +60,7 @@ DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = MappingProxyType(
 
 
 def select_device() -> torch.device:
-    """Return the device in TRANSDUCE_DEVICE, by default CUDA, else CPU; refuse a missing one."""
+    """Return TRANSDUCE_DEVICE's device, else CUDA if present, else CPU; refuse a missing device."""
     asked = os.environ.get(DEVICE_VARIABLE) or ("cuda" if torch.cuda.is_available() else "cpu")
     if asked not in DEVICE_CHECKS:
         raise InputError(

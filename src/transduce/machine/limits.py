@@ -21,7 +21,7 @@ PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the control groups of this
 
 
 def read_limits(name: str) -> Iterator[list[str]]:
-    """Yield the words of a limit file for this process's control group, then for each outer group.
+    """Yield the words of the file `name` of this process's control group, then of each outer group.
 
     `name` is the file name in version 2, such as `memory.max`; in version 1 the controller precedes
     the file name, as in `memory/memory.limit_in_bytes`.

@@ -194,7 +194,7 @@ class EncoderLayer(nn.Module):
         return self.add_feed_forward(x, self.feed_forward)
 
     def last_matrices(self) -> list[Tensor | None]:
-        """Return W^O and W2, for `scale_by_depth`."""
+        """Return W^O (None if the mixing has none) and W2, which `scale_by_depth` divides."""
         return [self.self_attention.last_matrix, self.feed_forward.outer.weight]
 
 
@@ -229,7 +229,7 @@ class DecoderLayer(nn.Module):
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
 
     def last_matrices(self) -> list[Tensor | None]:
-        """Return W^O of both attentions, and W2, for `scale_by_depth`."""
+        """Return both attentions' W^O (the first may be None) and W2, for `scale_by_depth`."""
         cross, feed_forward = self.cross_attention.output, self.feed_forward.outer
         return [self.self_attention.last_matrix, cross.weight, feed_forward.weight]
 
@@ -256,10 +256,9 @@ class Residual(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: Callable[[Tensor, Tensor], Tensor]
     ) -> Float[Tensor, "R d_model"]:
-        """Compute `forward` without dropout.
+        """Return `forward(x)` without dropout, where `add_sublayer` itself adds the residual.
 
-        `add_sublayer(x, residual)` returns residual + Sublayer(x), which can be one operation, as
-        in `Linear.forward_add`.
+        `add_sublayer(x, residual)` can be one operation, as in `Linear.forward_add`.
         """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 
@@ -351,6 +350,7 @@ class SelfAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor | None:
+        """The matrix W^O, which `scale_by_depth` divides."""
         return self.output.weight
 
 
@@ -399,7 +399,7 @@ class CrossAttention(nn.Module):
 
 @final
 class Compatibility(nn.Module):
-    """Changes queries, so that `compatibility_scores` computes the chosen form    (3.2.1, 6.2)
+    """Changes queries, so that attention scores have the form `sizes.compatibility`    (3.2.1, 6.2)
 
     "scaled-dot", the paper's q · k / √d_k, leaves them as they are.
     "dot" is q · k; q is multiplied by √d_k, which undoes the division.
@@ -524,7 +524,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
-        """Draw the weight with the function `fill_glorot`; set the bias to 0."""
+        """Draw the weight by `fill_glorot`, in matrices of `rows` rows; set the bias to 0."""
         fill_glorot(self.weight, generator, rows)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -567,7 +567,7 @@ class OutputBias(nn.Module):
 def compute_sinusoids(
     count: int, d_model: int, form: str = "sinusoidal"
 ) -> Float[Tensor, "count d_model"]:
-    """Return PE of the first `count` positions; d_model must be even    (section 3.5)
+    """Return PE of positions 0 .. `count` - 1 in this form; d_model must be even    (section 3.5)
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model))
     PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))
@@ -695,7 +695,7 @@ def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
 
 
 def fill_glorot(weight: Tensor, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
-    """Draw a weight in place from U(±√(6 / (fan-in + fan-out))), which is Glorot's rule.
+    """Draw a weight's matrices, of `rows` rows each, in place from U(±√(6 / (fan-in + fan-out))).
 
     `rows` lists the row counts of stacked matrices, each with its own fan-out; empty: one matrix.
     """

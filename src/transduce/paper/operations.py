@@ -53,7 +53,7 @@ class AttentionMask:
 
     @property
     def reach(self) -> int | None:
-        """How far from itself a position may attend, (r - 1) / 2, or None if there is no limit."""
+        """How far a position may attend, (neighbourhood - 1) / 2 positions; None: any distance."""
         return (self.neighbourhood - 1) // 2 if self.neighbourhood else None
 
 
@@ -63,9 +63,9 @@ FULL_ATTENTION = AttentionMask()
 def compatibility_scores(
     q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]
 ) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k, or w · tanh(q + k), which is additive attention
+    """Q Kᵀ / √d_k, or additive scores w · tanh(q + k) if queries are twice as wide as keys
 
-    A query of width 2 K means additive attention: `Compatibility` (model.py) has appended w to it.
+    `Compatibility` (model.py) has then appended w to each query, which so becomes 2 K wide.
     """
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
@@ -157,7 +157,7 @@ def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that label smoothing spreads evenly over all V symbols    (5.4)
+    """Return the probability that label smoothing in this form spreads over all V symbols    (5.4)
 
     In the default form, "szegedy", it is ε. In the form "t2t", that of the authors'
     tensor2tensor, the V - 1 wrong symbols share ε, as if all V symbols shared ε V / (V - 1).
@@ -172,10 +172,10 @@ def smoothed_loss(
     mass: float,
     bias: Float[Tensor, " V"] | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), m = `mass`    (section 5.4)
+    """Return two sums over T targets: the label-smoothed cross-entropy, and -log p(target)    (5.4)
 
-    Return this sum over T targets, and the sum of -log p(target) without a gradient. States after
-    the first T belong to padding that `Operations.pad_batch` may append; they are left out.
+    The loss is Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), with `mass` for m.
+    Only it has a gradient. States after the first T are padding of `pad_batch` and are left out.
     """
     log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
     nats, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
@@ -207,7 +207,7 @@ def stable_topk(
 def highest_sums(
     scores: Float[Tensor, "B W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
-    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
+    """Return each sentence's `count` highest of W V sums score + log P, and their columns    (6.1)
 
     Each of a sentence's W hypotheses has a score, in beam search its log P so far; R = B W. The
     column of symbol v after hypothesis w is w V + v. Equal sums and NaN sort as in `stable_topk`.
@@ -269,7 +269,7 @@ class PlainCache:
         return int(self.next_positions.max())
 
     def begin_step(self, reach: int | None) -> "PlainCache":
-        """Return the cache with a free place after each hypothesis, for its next token.
+        """Return the cache with room for each next token, which attends `reach` tokens back.
 
         That token may attend to the `reach` tokens before it, or to all if `reach` is None.
         """

@@ -289,7 +289,7 @@ def find_best_continuations(
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, " C"]]:
-    """Append END to a sentence's W hypotheses; return C = `count` log P per sentence, and columns.
+    """Return log P of each sentence's hypotheses with END appended, padded to C, and their columns.
 
     All sentences have the same columns (see `highest_sums`); all log P but the first W are -inf. To
     mask all other symbols in `log_probs` would cost a GPU a pass over R V numbers.
@@ -306,7 +306,7 @@ def update_finished(
     places: Int[Tensor, "B 1"],
     length_score: LengthScore,
 ) -> BeamState:
-    """Add each sentence's candidates that end in END to its finished hypotheses; keep the best.
+    """Return the beams; candidates that end in END join the finished hypotheses, the best are kept.
 
     Of two hypotheses with equal scores the older is kept.
     """
@@ -330,7 +330,7 @@ def update_finished(
 def update_live(
     beams: BeamState, candidates: Candidates, places: Int[Tensor, "B 1"], operations: Operations
 ) -> tuple[BeamState, Int[Tensor, "B W"]]:
-    """Keep the W best candidates without END; return the new beams and the parents' indices.
+    """Return beams of the W best candidates without END, and each one's parent (index in the beam).
 
     If there are fewer than W such candidates, dead hypotheses fill the beam.
     """
@@ -475,7 +475,7 @@ def retire_done(
 
 
 def collect_results(beams: BeamState, places: Sequence[int]) -> list[Result]:
-    """Return (source index, hypotheses) of the sentences at these places in the batch.
+    """Return (source index, hypotheses) of sentences at `places`; NotFiniteError if one has none.
 
     Raise NotFiniteError if a sentence has no hypothesis with a finite probability.
     """
@@ -499,7 +499,7 @@ def collect_results(beams: BeamState, places: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """List the places of unfinished sentences, the last ones in the places of done ones.
+    """Return the places of unfinished sentences, with the last ones moved to where done ones were.
 
     Most sentences keep their place, so that little is copied.
     """

@@ -75,7 +75,7 @@ class Adam:
 
     @property
     def moments(self) -> dict[str, Tensor]:
-        """Adam's two moment estimates of every weight, by name, and the number of updates."""
+        """Adam's moments keyed `exp_avg.NAME` and `exp_avg_sq.NAME`, and the count of updates."""
         named = {UPDATES: self.updates}
         for kind, moments in (("exp_avg", self.first), ("exp_avg_sq", self.second)):
             named |= {f"{kind}.{name}": moment for name, moment in moments.items()}
@@ -104,7 +104,7 @@ class Adam:
 
     @torch.no_grad()
     def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
-        """Update the weights with this learning rate; do nothing if `skip` is 1.
+        """Take one step of Adam with this learning rate, unless the tensor `skip` is 1.
 
         `skip` is a tensor, so that another optimiser need not wait for a GPU.
         """
@@ -193,7 +193,7 @@ def accumulate_in_order(
     token_counts: Sequence[int],
     optimiser: "Optimiser",  # noqa: ARG001 - a replacement adds other processes' gradients to it
 ) -> Float[Tensor, "M 2"]:
-    """Add up the gradients of M micro-batches; return each micro-batch's loss and -log p sums."""
+    """Call `accumulate` for M micro-batches in order; return each one's summed loss and -log p."""
     return torch.stack([accumulate(number) for number in range(len(token_counts))])
 
 
@@ -282,7 +282,7 @@ def train(  # noqa: PLR0913 - a run's inputs, and four replaceable functions
     read_update: Callable[[PendingUpdate], Update] = PendingUpdate.read,
     after_update: Callable[[Update], bool] = lambda _: True,
 ) -> None:
-    """Do the updates from step `done` + 1 to step `training.steps`.
+    """Train from step `done` + 1 to `training.steps`, or until `after_update` returns False.
 
     `read_batches(step)` returns a step's micro-batches and must depend on `step` alone.
     `add_gradients` adds those of a micro-batch, `read_update` waits for an update's results, and

@@ -39,7 +39,7 @@ def choose_beam_strategy(
     *,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return the strategy of a beam search over these sources, ended as `search.stop` says.
+    """Return a beam search of these sources for `nbest` outputs, stopped by the rule `search.stop`.
 
     With `early` a source has up to W hypotheses, best first; the caller takes the first `nbest`.
     """
@@ -119,7 +119,7 @@ def estimate_bytes(
 
 
 def require_affordable_beam(needed: int, length: int, width: int) -> None:
-    """Raise InputError if a beam wider than 21 needs more bytes than a beam may use.
+    """Raise InputError if `width` is over 21 and `needed` bytes exceed the limit for one beam.
 
     The limit is `BEAM_BYTES`, or what the environment variable TRANSDUCE_BEAM_GB allows.
     """

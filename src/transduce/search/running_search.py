@@ -20,8 +20,8 @@ from transduce.paper.search import (
 from transduce.search.bounds import choose_beam_strategy
 from transduce.settings import Search
 
-MAX_WAIT = 3  # the most steps that a source waits for others to enter with it
-SHARE = 8  # waiting sources enter once there is one for every 8 that run
+MAX_WAIT_STEPS = 3  # the most steps that a source waits for others to enter with it
+RUNNING_PER_WAITING = 8  # waiting sources enter once there is one for every 8 that run
 
 
 @final
@@ -60,7 +60,7 @@ class RunningSearch(Generic[State]):
         return not self.waiting and self.active is None
 
     def add(self, sources: Mapping[int, Sequence[int]]) -> None:
-        """Add waiting `sources`, each under the index that its result will have."""
+        """Add `sources`, by index, to those that wait; results will carry the same indices."""
         self.waiting.update(sources)
 
     def drop(self, indices: Collection[int]) -> None:
@@ -76,7 +76,7 @@ class RunningSearch(Generic[State]):
 
     @torch.inference_mode()
     def select(self, kept: Sequence[int]) -> ActiveBatch[State]:
-        """Return the running batch with only the sentences at the places `kept`."""
+        """Return the batch with only the sentences at `kept`; the old batch is then unusable."""
         assert self.active
         beams = self.active.beams
         rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)
@@ -93,7 +93,7 @@ class RunningSearch(Generic[State]):
 
     @torch.inference_mode()
     def step(self) -> list[Result]:
-        """Decode one symbol of each source, or admit waiting sources; return finished results."""
+        """Admit waiting sources if `should_admit`, else decode a symbol of each; return results."""
         if self.should_admit():
             return self.admit()
         if self.active is None:
@@ -107,8 +107,8 @@ class RunningSearch(Generic[State]):
         free = self.search.batch_size - self.running
         if not self.waiting or free <= 0:
             return False
-        enough = min(free, len(self.waiting)) * SHARE >= self.running
-        return enough or self.steps_waited >= MAX_WAIT
+        enough = min(free, len(self.waiting)) * RUNNING_PER_WAITING >= self.running
+        return enough or self.steps_waited >= MAX_WAIT_STEPS
 
     def admit(self) -> list[Result]:
         """Decode the first symbol of the oldest waiting sources; return results that are finished.

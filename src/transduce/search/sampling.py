@@ -50,7 +50,7 @@ def shift_right(bits: Int[Tensor, "*shape"], count: int) -> Int[Tensor, "*shape"
 def derive_key(
     key: Int[Tensor, "*#shape"], number: Int[Tensor, "*#shape"] | int
 ) -> Int[Tensor, "*shape"]:
-    """Derive a new random key from a key and an integer; no two integers give the same key."""
+    """Derive a random key from `key` and `number`; for one key, no two numbers give the same."""
     return mix_bits((key ^ number) + GOLDEN)
 
 
@@ -91,7 +91,7 @@ def sampling_strategy(  # noqa: PLR0913 - as `beam_strategy`, and what draws dep
     keys: Sequence[int] | None = None,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return the strategy that draws `samples` outputs of each source, seeded by the source's key.
+    """Return a strategy for `samples` outputs per source, seeded by its key (default: its index).
 
     A source's random numbers depend on the seed and its key, by default its index. The log P and
     scores of samples are those of the model at temperature 1, without top-k and top-p.

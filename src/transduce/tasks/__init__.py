@@ -53,7 +53,7 @@ def build_task(data: Data, vocabularies: Vocabularies) -> Task:
 
 
 def require_task(task: Task, wanted: type | tuple[type, ...], data: Data, subject: str) -> None:
-    """Raise InputError, which begins with `subject`, unless a task is an instance of `wanted`.
+    """Raise InputError, saying that `subject` needs another task, unless `task` is `wanted`.
 
     `subject` is what needs the task, such as "`transduce translate`" or "word alignment".
     """

@@ -59,16 +59,16 @@ class Parsing(SentenceTask):
     )
 
     def list_symbols(self, line: str) -> list[str]:
-        """Return the symbols of a bracketed tree."""
+        """Return the symbols of a bracketed tree, cleaned and linearised."""
         return linearise(to_tree(line), self.form)
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Convert symbol ids and a sentence's words to a bracketed tree, repaired if malformed."""
+        """Return the bracketed tree of symbol ids over the words of `line`, repaired if needed."""
         tree, _ = self.repair(ids, line)
         return format_tree(tree)
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return a phrase on the repairs that an output needs to be a tree; "" if none."""
+        """Return a phrase that names and counts the repairs of `decode`; "" if none is needed."""
         _, repair = self.repair(ids, line)
         counts = [(name.replace("_", " "), count) for name, count in vars(repair).items() if count]
         found = ", ".join(f"{name} {count}" for name, count in counts)
@@ -136,7 +136,7 @@ def to_tree(line: str) -> Tree:
 
 
 def list_tree_files(path: Path, split: str) -> list[Path]:
-    """Return the tree files of `split`: `path` itself if it is a file, else those in the folder.
+    """Return the tree files of `split` in the folder `path`; only `path` itself if it is a file.
 
     A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
     its tree files.
@@ -187,7 +187,7 @@ def find_word_mismatch(line: str, tree: str) -> str:
 
 
 def list_target_symbols(data: Data, line: str) -> list[str]:
-    """Return the symbols of a bracketed tree, then every word symbol of `data.linearisation`."""
+    """Return a bracketed tree's symbols, then all word symbols that the linearisation can have."""
     form = cast("Form", data.linearisation)
     return [*linearise(to_tree(line), form), *WORD_SYMBOLS.get(form, ())]
 

@@ -26,7 +26,7 @@ FIRST = BEGIN + 1  # the id of the byte 0
 @final
 @dataclass(frozen=True)
 class SignalTask(Task):
-    """The task of pictures and sounds on one side or both, scored by exact match."""
+    """The task of converting to or from pictures or sounds, scored by exact match."""
 
     rows: tuple[int, int]  # row sizes (samples a row or a second) of source and target; 0 for text
 
@@ -37,11 +37,11 @@ class SignalTask(Task):
         return normalise_signal(line)
 
     def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
-        """Return ids of lines, each closed by END; raise InputError if one does not fit `rows`."""
+        """Return source ids of lines, closed by END; InputError if a row size is not `rows[0]`."""
         return encode_lines(self.source, lines, self.rows[0], "data.source_row")
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return ids of lines, each closed by END; raise InputError if one does not fit `rows`."""
+        """Return target ids of lines, closed by END; InputError if a row size is not `rows[1]`."""
         return encode_lines(self.target, lines, self.rows[1], "data.target_row")
 
     def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids suffice
@@ -56,7 +56,7 @@ class SignalTask(Task):
         return Signal("picture", row, samples.ljust(size, b"\0")[:size]).to_line()
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
-        """Return what `decode` repairs in a picture; "" if nothing, or if the output is text."""
+        """Return a phrase on what `decode` repairs in a picture; "" if nothing, or for text."""
         row = self.rows[1]
         is_whole = not row or (ids and len(ids) % row == 0 and all(map(is_sample, ids)))
         return "" if is_whole else f"{len(ids):,} symbols for rows of {row}, repaired"
@@ -85,7 +85,7 @@ def is_sample(symbol_id: int) -> bool:
 def encode_lines(
     vocabulary: Vocabulary, lines: Iterable[str], row: int, setting: str
 ) -> list[list[int]]:
-    """Return ids of lines, each closed by END; raise InputError if one does not fit `row`."""
+    """Return ids of lines, closed by END; InputError about `setting` if a row size is not `row`."""
     if not row:
         lines = list(lines)
         for line in lines:
@@ -96,7 +96,7 @@ def encode_lines(
 
 
 def require_row(line: str, row: int, setting: str) -> Signal | None:
-    """Return a line's signal, or None for text; raise InputError unless its row size is `row`."""
+    """Return a line's signal, None for text (row 0); InputError if its row size is not `row`."""
     signal = Signal.from_line(line)
     fact = f"{signal or 'a line of text'} where {setting} is {row}"
     hint = "0 is for text; other numbers are pixels a row, or samples a second"
@@ -110,7 +110,7 @@ def normalise_signal(line: str) -> str:
 
 
 def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (source, target) of each line, each path replaced by its file's signal.
+    """Yield (source, target) of each line; paths of pictures and sounds become their signals.
 
     Raise InputError for a line without a signal, and for signals of different row sizes.
     """
@@ -130,13 +130,13 @@ def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_signal_sources(path: Path, row: int) -> Iterator[str]:
-    """Yield the lines of a file, each path replaced by its signal; refuse row sizes but `row`."""
+    """Yield a file's lines, signals in place of paths; InputError if a row size is not `row`."""
     for number, line in enumerate(read_short_lines(path), start=1):
         yield read_side(line, path, number, row)
 
 
 def read_side(side: str, path: Path, number: int, row: int | None = None) -> str:
-    """Return a side of a line, or the signal of the file it names, with row size `row` if given.
+    """Return `side`, or the signal of the file it names; if `row` is given, refuse other row sizes.
 
     An InputError names `path` and line `number`.
     """
@@ -150,7 +150,7 @@ def read_side(side: str, path: Path, number: int, row: int | None = None) -> str
 
 
 def infer_sizes(pairs: Iterable[tuple[str, str]]) -> Mapping[str, int]:
-    """Return the settings that fit the rows and the longest signals of these pairs.
+    """Return {"data.source_row": 28, …}, settings that fit the row sizes and longest signals.
 
     An update has room for four of the longest signals.
     """

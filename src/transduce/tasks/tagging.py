@@ -66,13 +66,13 @@ class Tagging(SentenceTask):
         return split_words(line)
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return one label per token; surplus labels are cut, and missing ones repeat the last."""
+        """Return one label per token of `line`; drop surplus labels, repeat the last if too few."""
         labels = [self.target.symbols[number] for number in ids] or [self.target.symbols[-1]]
         count = len(split_words(line))
         return " ".join((labels + labels[-1:] * count)[:count])
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return a message if an unconstrained output has a wrong number of labels, else ""."""
+        """Return a message if there are more or fewer label ids than tokens in `line`, else ""."""
         count = len(split_words(line))
         return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
 
@@ -124,7 +124,7 @@ def find_length_mismatch(line: str, labels: str) -> str:
 
 
 def format_labels(line: str, labels: str) -> str:
-    """Format a sentence as lines of token, tab and label, followed by a blank line."""
+    """Return lines of token, tab and label for a sentence and its labels, then a blank line."""
     pairs = zip(split_words(line), split_words(labels), strict=True)
     return "".join(f"{token}\t{label}\n" for token, label in pairs) + "\n"
 
@@ -132,14 +132,14 @@ def format_labels(line: str, labels: str) -> str:
 @final
 @dataclass
 class LabelForms:
-    """The forms of the labels in a text, which show their label scheme."""
+    """Counts of a text's spans by first prefix, and a label without one; they show the scheme."""
 
     plain: str = ""  # the first label that is neither O nor has a prefix such as B- or I-
     first_b: int = 0  # number of spans that begin with B-X or S-X
     first_i: int = 0  # number of spans that begin with I-X or E-X
 
     def add(self, labels: Sequence[str]) -> None:
-        """Count how the spans of a sentence begin, and store the first label without a prefix."""
+        """Count a sentence's spans by first prefix (B or I); store the first label without one."""
         before = ""  # the type of the span that the token before belongs to
         for label in labels:
             prefix, _, span_type = label.partition("-")

@@ -62,7 +62,7 @@ class Task(ABC):
 
     @abstractmethod
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
-        """Return the target token ids of normalised lines, each list closed by END.
+        """Return target ids of normalised lines, each closed by END; None for an unknown symbol.
 
         A line with a symbol that the training data lacks, such as an unknown label, gives None.
         """
@@ -80,7 +80,7 @@ class Task(ABC):
         return ""
 
     def fallback(self, line: str) -> str | None:  # noqa: ARG002
-        """Return a substitute for the output of a line too long for the model, or None."""
+        """Return an output for a line that is too long for the model; None if the task has none."""
         return None
 
     def parse_output(self, output: str) -> object:
@@ -186,7 +186,7 @@ class TaskKind:
 
 
 def constrain_source(ids: list[int], task: Task, line: str, search: Search) -> Sequence[int]:
-    """Return source ids, with the task's constraint on the output if the search is constrained."""
+    """Return `ids`, with the task's constraint on the output if `search.constrained` is true."""
     if not search.constrained:
         return ids
     constraint = task.constraint(line, search)

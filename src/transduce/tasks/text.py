@@ -73,7 +73,7 @@ class Toy(TextToText):
 
 
 def build_kind(build: Callable[[Vocabulary, Vocabulary], Task]) -> TaskKind:
-    """Return the `TaskKind` of a task that needs both vocabularies and no settings."""
+    """Return a `TaskKind` whose task `build` makes from the source and target vocabularies."""
     return TaskKind(build=lambda _data, both: build(both.source, both.target))
 
 

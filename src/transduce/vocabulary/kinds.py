@@ -85,7 +85,7 @@ def read_byte_pair(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
 
 
 def build_word_pieces(pieces: Sequence[str]) -> VocabularyKind:
-    """Build a word-piece vocabulary; pieces inside a word have no mark such as ## before them.
+    """Build a word-piece vocabulary; no piece has a mark such as ##, not even inside a word.
 
     ByteLevel cuts < and > from letters, so that no word is "</s>". The library requires an
     `unk_token`; this one is never used, because all bytes are known.
@@ -130,12 +130,12 @@ def read_closed_list(model: Any) -> VocabularyKind:  # noqa: ANN401
 UNKNOWN = "<unk>"  # the class of a word with no other class
 RARE = 2  # words that occur at most this often are examples when classes are chosen
 EXAMPLES = 20  # a chosen class has at least this many different rare words
-SHARE = 10  # at most a tenth of the symbols are classes
+SYMBOLS_PER_CLASS = 10  # at most a tenth of the symbols are classes
 ENDING = 3  # most letters of a class's ending
 
 
 def build_word_level(classes: Sequence[str], words: Sequence[str]) -> VocabularyKind:
-    """Build a vocabulary from classes (UNKNOWN first) and words (the most frequent first).
+    """Build a vocabulary of whole words (most frequent first) and word classes (UNKNOWN first).
 
     A word that is not in `words` is written as its most specific class that is in `classes`.
     """
@@ -158,7 +158,7 @@ def build_word_level(classes: Sequence[str], words: Sequence[str]) -> Vocabulary
 
 
 def read_word_level(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
-    """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
+    """Build a word-level vocabulary from tokenizer.json's "model" entry; ValueError if invalid."""
     vocab = model["vocab"]
     learned = sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :]
     classes = [symbol for symbol in learned if is_class(symbol)]
@@ -181,7 +181,7 @@ def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
             "there is no text to learn a vocabulary from",
             "are the files empty, or all lines left out?",
         )
-    classes = choose_classes(counts, size // SHARE)
+    classes = choose_classes(counts, size // SYMBOLS_PER_CLASS)
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
     frequent = (
         word for word in ranked if counts[word] > 1 and word not in SPECIALS and not is_class(word)
@@ -190,7 +190,7 @@ def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
 
 
 def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
-    """Return UNKNOWN and the classes that have the largest counts of rare words, `most` in all."""
+    """Return UNKNOWN and the classes with the most rare words, sorted; at most `most` in all."""
     rare = (word for word, count in counts.items() if count <= RARE)
     found = Counter(one for word in rare for one in list_classes(word))
     frequent = sorted(one for one in found if found[one] >= EXAMPLES)
@@ -233,7 +233,7 @@ KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = MappingProxyT
 
 
 def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401
-    """Build the vocabulary of a parsed tokenizer.json; ValueError for an unknown model type."""
+    """Build a vocabulary from a parsed tokenizer.json by its model type; ValueError if unknown."""
     model = found["model"]
     match model["type"]:
         case "BPE":

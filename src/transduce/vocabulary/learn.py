@@ -57,7 +57,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
 
 
 def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
-    """Build the sorted closed list of all symbols in lines; InputError if none, or one is bad."""
+    """Build a closed list of all symbols in lines, sorted; InputError if none, or one invalid."""
     found = sorted({symbol for line in lines for symbol in line})
     if not found:
         raise InputError("there are no labels to learn", "is the file empty?")

@@ -64,7 +64,7 @@ def build_sentencepiece(pieces: Sequence[Piece], charsmap: str = "") -> Vocabula
 
 
 def read_sentencepiece(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
-    """Build the vocabulary from a parsed tokenizer.json; raise ValueError if it is invalid."""
+    """Build a unigram vocabulary from a parsed tokenizer.json; ValueError if it is invalid."""
     pieces = tuple((piece, score) for piece, score in found["model"]["vocab"])
     maps = [one for one in found["normalizer"]["normalizers"] if one["type"] == "Precompiled"]
     charsmap = maps[0]["precompiled_charsmap"] if maps else ""
@@ -84,17 +84,16 @@ def require_valid_pieces(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> No
         require_charsmap(charsmap)
 
 
-LIMIT = 1 << 21  # the most bytes of a charsmap; those of SentencePiece have up to 250,000
+MOST_CHARSMAP_BYTES = 1 << 21  # charsmaps of SentencePiece have up to 250,000 bytes
 DEPTH = 1_000  # the most bytes of a text that a charsmap replaces
-BLOCK = 1 << 12  # nodes that are checked together
+NODES_AT_ONCE = 1 << 12  # nodes that are checked together
 HAS_LEAF, LABEL, VALUE = 1 << 8, 1 << 31 | 0xFF, (1 << 31) - 1  # bits of a trie's unit
-Nodes = Int64[
-    np.ndarray, " N"
-]  # index i of each node in the trie; its child for byte c is at i XOR c
+# index i of each node in the trie; its child for byte c is at i XOR c
+Nodes = Int64[np.ndarray, " N"]
 
 
 def require_charsmap(text: str) -> None:
-    """Raise ValueError unless every path in a base64 charsmap's trie stays inside of its arrays."""
+    """Raise ValueError if a path in a base64 charsmap's trie leaves its arrays or is too long."""
     units, replacements = split_charsmap(text)
     codes = np.frombuffer(replacements + b"\0", np.uint8)
     boundaries = (codes & 0xC0) != 0x80  # where a character begins, or the text ends
@@ -106,9 +105,9 @@ def require_charsmap(text: str) -> None:
         seen[new] = True
         if not len(new):
             return
-        starts = range(0, len(new), BLOCK)
+        starts = range(0, len(new), NODES_AT_ONCE)
         new = np.concatenate(
-            [find_children(units, new[at : at + BLOCK], boundaries) for at in starts]
+            [find_children(units, new[at : at + NODES_AT_ONCE], boundaries) for at in starts]
         )
     raise ValueError(f"a charsmap that replaces texts of more than {DEPTH:,} bytes")
 
@@ -120,7 +119,7 @@ def split_charsmap(text: str) -> tuple[UInt32[np.ndarray, " U"], bytes]:
     except (binascii.Error, TypeError) as error:
         raise ValueError("a charsmap that is no base64") from error
     size = int.from_bytes(data[:4], "little")
-    if not 4 < len(data) <= LIMIT or not size or size % 4 or size > len(data) - 4:
+    if not 4 < len(data) <= MOST_CHARSMAP_BYTES or not size or size % 4 or size > len(data) - 4:
         raise ValueError("a charsmap whose trie is not there")
     data[4 + size :].decode()  # UnicodeDecodeError is a ValueError
     return np.frombuffer(data[4 : 4 + size], "<u4"), data[4 + size :]
@@ -151,7 +150,7 @@ def compute_offsets(units: UInt32[np.ndarray, " N"]) -> Nodes:
 
 
 def require_inside(indices: Int64[np.ndarray, "..."], size: int) -> None:
-    """Raise ValueError unless all indices are below `size`."""
+    """Raise ValueError about a charsmap's trie unless all indices are below `size`."""
     if indices.size and indices.max() >= size:
         raise ValueError("a charsmap whose trie leads out of it")
 

@@ -27,7 +27,7 @@ SPACE_SPLIT = {
 @final
 @dataclass(frozen=True)
 class VocabularyKind:
-    """A vocabulary's symbols, and the entries of tokenizer.json that differ between kinds."""
+    """A vocabulary's symbols, and the parts of its tokenizer.json that depend on its kind."""
 
     symbols: Sequence[str]  # indexed by id
     symbol_bytes: Sequence[bytes]  # the UTF-8 bytes that each symbol stands for
@@ -79,7 +79,7 @@ def assign_ids(symbols: Sequence[str]) -> dict[str, int]:
 def group_words(
     pieces: Sequence[bytes], find_starts: Callable[[str], list[bool]]
 ) -> list[tuple[int, int]]:
-    """Group pieces into words; return each word's piece indices [first, end).
+    """Group pieces into words that begin where `find_starts` says; return piece ranges by word.
 
     A piece without bytes, such as END, is a word of its own. A piece begins a word if a word begins
     at its first byte that is no space; a piece that is one space begins the word after the space.

@@ -24,7 +24,7 @@ RARE = 2  # a word that occurs at most this often is taken as an example of an u
 @final
 @dataclass(frozen=True)
 class TagLexicon:
-    """A part-of-speech tagger with one tag per known word, one per ending, and one for the rest."""
+    """A part-of-speech tagger with a tag per known word, per word ending, and for other words."""
 
     words: Mapping[str, str]  # from a known word to its most frequent tag
     endings: Mapping[str, str]  # from an ending to the most frequent tag of rare words with it

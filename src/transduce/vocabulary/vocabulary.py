@@ -81,7 +81,7 @@ class Vocabulary:
         return symbol if symbol in SPECIALS else make_readable(self._bytes[piece_id])
 
     def piece_bytes(self, piece_id: int) -> bytes:
-        """Return the UTF-8 bytes of the piece with this id; b"" for END and BEGIN."""
+        """Return the UTF-8 bytes of the piece with this id; b"" if it has no text, like END."""
         return self._bytes[piece_id]
 
     @cached_property
@@ -167,7 +167,7 @@ def special_token_json(symbol_id: int, name: str) -> dict[str, Any]:
 
 SHARED, SOURCE, TARGET = "vocabulary.json", "source.vocabulary.json", "target.vocabulary.json"
 LEXICON = "tags.json"
-LIMIT = 1 << 28  # largest size of a vocabulary or lexicon file, in bytes
+MOST_VOCABULARY_BYTES = 1 << 28  # largest size of a vocabulary or lexicon file, in bytes
 
 
 @final
