@@ -105,3 +105,8 @@ def test_a_piece_or_score_that_is_none_is_refused(change):
     change(found["model"]["vocab"])
     with pytest.raises(FolderError, match="no vocabulary of transduce"):
         Vocabulary.from_bytes(json.dumps(found).encode())
+
+
+def test_a_symbol_without_text_is_readable_too():
+    vocabulary = Vocabulary(build_sentencepiece(PIECES))
+    assert [vocabulary.piece(one) for one in range(3)] == ["</s>", "<s>", "<unk>"]

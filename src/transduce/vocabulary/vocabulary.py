@@ -77,8 +77,8 @@ class Vocabulary:
 
     def piece(self, piece_id: int) -> str:
         """Return the piece with this id as readable text, such as "␣dog", "<C3>" or "</s>"."""
-        symbol = self._symbols[piece_id]
-        return symbol if symbol in SPECIALS else make_readable(self._bytes[piece_id])
+        text = self._bytes[piece_id]
+        return make_readable(text) if text else self._symbols[piece_id]
 
     def piece_bytes(self, piece_id: int) -> bytes:
         """Return the UTF-8 bytes of the piece with this id; b"" if it has no text, like END."""
