@@ -8,7 +8,7 @@ import torch
 from benchmarks.figures import ratios, spread, table
 from benchmarks.options import Options
 from benchmarks.turns import Turn
-from transduce.reproduce.layer_costs.layers import KINDS, build_layer, build_sizes
+from transduce.reproduce.layer_costs.layers import LAYER_KINDS, build_layer, build_sizes
 from transduce.reproduce.layer_costs.trace import measure_peak_bytes
 
 LENGTHS, WIDTH, NEIGHBOURHOOD = (512, 1_024, 2_048, 4_096, 8_192), 128, 129
@@ -19,7 +19,7 @@ WAYS = {"restricted": "self-attention (restricted)", "full": "self-attention"}
 def measure(options: Options) -> dict[str, Any]:
     """Milliseconds and MiB of one layer on one sentence, all layers of a length in turn."""
     torch.set_num_threads(options.threads)
-    kinds = {kind.name: kind for kind in KINDS}
+    kinds = {kind.name: kind for kind in LAYER_KINDS}
     found: dict[int, dict[str, list[Turn]]] = {}
     for n in LENGTHS[:1] if options.quick else LENGTHS:
         updates = {

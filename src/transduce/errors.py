@@ -137,7 +137,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
-    """Return a NotEnoughMemoryError if memory, open files or threads ran out, else None."""
+    """Return a NotEnoughMemoryError if `error` says memory, files or threads ran out, else None."""
     if is_out_of_memory(error):
         return NotEnoughMemoryError("there is not enough memory", MEMORY_HINT)
     number = error.errno if isinstance(error, OSError) else None
@@ -171,7 +171,7 @@ def find_spent_address_space() -> NotEnoughMemoryError | None:
 
 
 def name_arguments(message: str) -> str:
-    """Return a message with Python's arguments in place of command-line options.
+    """Return a message with options written as Python arguments: `last=2` for `--last 2`.
 
     `--set training.steps=10` becomes `settings={"training.steps": 10}`, and `--last 2` `last=2`.
     """

@@ -28,7 +28,7 @@ SMALL = {
 @pytest.fixture
 def demo(call, tmp_path, monkeypatch):
     """The demo in `demo`, with few sentences to translate."""
-    monkeypatch.setattr("transduce.cli.demo.LINES", 10)
+    monkeypatch.setattr("transduce.cli.demo.LINES_TO_EVALUATE", 10)
     monkeypatch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 20)
     changes = [f"--set={path}={value}" for path, value in SMALL.items()]
     return lambda *options: call("demo", tmp_path / "demo", *changes, *options)

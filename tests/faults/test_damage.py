@@ -136,7 +136,7 @@ def test_files_of_two_steps_are_never_mixed(run, record):
 
 def test_the_control_whose_checkpoints_do_not_know_their_step_is_caught(run, monkeypatch, record):
     def open_any(parent, step):
-        return open_folder(steps.step_folder(parent, step), steps.KINDS[parent.name])
+        return open_folder(steps.step_folder(parent, step), steps.KIND_OF_FOLDER[parent.name])
 
     monkeypatch.setattr("transduce.checkpoint.checkpoints.open_step", open_any)
     wrong = 0

@@ -9,7 +9,7 @@ import pytest
 
 from transduce.durable.folder import open_folder
 from transduce.errors import InputError
-from transduce.reproduce.layer_costs.layers import KINDS
+from transduce.reproduce.layer_costs.layers import LAYER_KINDS
 from transduce.reproduce.layer_costs.measure import LayerRow, MeasurementPlan, measure_layers
 from transduce.reproduce.layer_costs.report import (
     build_json,
@@ -29,7 +29,7 @@ def table():
 
 
 def test_every_kind_is_measured_at_every_size(table):
-    assert [row.kind for row in table.rows] == list(KINDS)
+    assert [row.kind for row in table.rows] == list(LAYER_KINDS)
     for row in table.rows:
         assert [(p.n, p.d) for p in row.points_by("n")] == [(4, 16), (8, 16), (16, 16)]
         assert [(p.n, p.d) for p in row.points_by("d")] == [(8, 8), (8, 16)]
@@ -63,7 +63,7 @@ def test_operations_beyond_the_neighbourhood_are_not_hidden(table):
 def test_the_printed_words_are_those_of_the_paper(facts):
     with (facts / "printed/table1.csv").open(encoding="utf-8") as file:
         paper = {line["layer"]: line for line in csv.DictReader(file)}
-    ours = {kind.name: kind.printed for kind in KINDS}
+    ours = {kind.name: kind.printed for kind in LAYER_KINDS}
     for name, other in (
         ("self-attention", "self-attention"),
         ("recurrent (LSTM)", "recurrent"),
@@ -97,8 +97,8 @@ def test_the_report_is_a_folder_with_all_of_it(table, tmp_path):
     assert stored == json.loads(json.dumps(build_json(table)))
     text = (tmp_path / "found/points.csv").read_text("utf-8")
     lines = list(csv.DictReader(io.StringIO(text)))
-    assert len(lines) == len(KINDS) * len(PLAN.points())
-    assert {line["layer"] for line in lines} == {kind.name for kind in KINDS}
+    assert len(lines) == len(LAYER_KINDS) * len(PLAN.points())
+    assert {line["layer"] for line in lines} == {kind.name for kind in LAYER_KINDS}
 
 
 def test_a_path_that_is_not_that_of_the_formula_is_not_hidden(table):

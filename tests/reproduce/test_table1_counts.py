@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from transduce.fast.blocks import BucketedAttention
 from transduce.reproduce.layer_costs.layers import (
-    KINDS,
+    LAYER_KINDS,
     build_layer,
     build_sizes,
     calculate_operations,
@@ -22,7 +22,7 @@ from transduce.reproduce.layer_costs.trace import (
     measure_peak_bytes,
 )
 
-kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+kinds = pytest.mark.parametrize("kind", LAYER_KINDS, ids=lambda kind: kind.name)
 EXACT = torch.float64
 
 
@@ -47,7 +47,7 @@ def test_what_is_counted_and_timed_is_the_attention_of_models(kind):
 
 @pytest.mark.parametrize("n", [128, 1024])
 def test_restricted_attention_computes_a_window_for_32_positions(n):
-    restricted = next(kind for kind in KINDS if kind.restricted)
+    restricted = next(kind for kind in LAYER_KINDS if kind.restricted)
     sizes = build_sizes(restricted, 64, 3, 17)
     computed, _ = count_operations(build_layer(restricted, n, sizes, dtype=EXACT))
     assert computed * 17 == calculate_operations(n, sizes)[0] * (8 + 32 + 8)
@@ -55,7 +55,9 @@ def test_restricted_attention_computes_a_window_for_32_positions(n):
 
 def test_formulas_are_those_of_a_count_on_paper():
     """n = 2, d = 8, k = 3, r = 3; 8 heads of one number."""
-    found = {kind.name: calculate_operations(2, build_sizes(kind, 8, 3, 3))[0] for kind in KINDS}
+    found = {
+        kind.name: calculate_operations(2, build_sizes(kind, 8, 3, 3))[0] for kind in LAYER_KINDS
+    }
     assert found == {
         "self-attention": 2 * (4 * 8 + 4 * 8),  # four pairs: each 8 for Q Kᵀ, 8 for the values
         "recurrent (LSTM)": 2 * (2 * 2 * 4 * 4 * (8 + 4)),  # words, ends, gates, numbers, from 12
@@ -69,7 +71,7 @@ def test_formulas_are_those_of_a_count_on_paper():
 @pytest.mark.parametrize("d", [64, 512])
 def test_self_attention_takes_fewer_operations_than_recurrence_for_every_n_below_d(d):
     """An LSTM takes 12 n d² operations, attention 4 n² d, its projections 8 n d²."""
-    attention, recurrent = (build_sizes(kind, d, 3, 5) for kind in KINDS[:2])
+    attention, recurrent = (build_sizes(kind, d, 3, 5) for kind in LAYER_KINDS[:2])
 
     def is_cheaper(n, *, projections):
         ours, more = calculate_operations(n, attention)

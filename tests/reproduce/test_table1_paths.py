@@ -4,7 +4,7 @@ import pytest
 
 from transduce.reproduce.layer_costs.layers import (
     EXACT,
-    KINDS,
+    LAYER_KINDS,
     build_layer,
     build_sizes,
     compute_reach_per_side,
@@ -15,9 +15,9 @@ from transduce.reproduce.layer_costs.trace import (
     measure_path_length,
 )
 
-kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+kinds = pytest.mark.parametrize("kind", LAYER_KINDS, ids=lambda kind: kind.name)
 in_layers = pytest.mark.parametrize(  # the steps of a recurrent layer are positions
-    "kind", [kind for kind in KINDS if kind.mixing != "recurrent"], ids=lambda kind: kind.name
+    "kind", [kind for kind in LAYER_KINDS if kind.mixing != "recurrent"], ids=lambda kind: kind.name
 )
 stacks = pytest.mark.parametrize("causal", [False, True], ids=["encoder", "decoder"])
 
@@ -67,7 +67,7 @@ def test_gradients_reach_as_far_as_the_formula_says(kind, causal, n):
 
 
 def test_it_is_not_enough_that_the_last_output_depends_on_all_inputs():
-    kind = next(kind for kind in KINDS if kind.mixing == "convolution")
+    kind = next(kind for kind in LAYER_KINDS if kind.mixing == "convolution")
     sizes = build_sizes(kind, 8, 3, 5)
     stack = [build_layer(kind, 5, sizes, i, dtype=EXACT, causal=True) for i in range(4)]
     assert has_full_dependence(stack, causal=True)
@@ -75,13 +75,13 @@ def test_it_is_not_enough_that_the_last_output_depends_on_all_inputs():
 
 
 def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
-    dilated = next(kind for kind in KINDS if kind.mixing == "dilated")
+    dilated = next(kind for kind in LAYER_KINDS if kind.mixing == "dilated")
     side = compute_reach_per_side(dilated, build_sizes(dilated, 8, 3, 5), causal=True)
     assert [dilated.path(3**power, side) for power in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
 def test_the_encoder_s_dilated_path_has_the_base_k_plus_1_over_2():
-    dilated = next(kind for kind in KINDS if kind.mixing == "dilated")
+    dilated = next(kind for kind in LAYER_KINDS if kind.mixing == "dilated")
     for k in (3, 5, 7):
         side = compute_reach_per_side(dilated, build_sizes(dilated, 8, k, 5), causal=False)
         base = (k + 1) // 2

@@ -7,7 +7,7 @@ from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import random_sources
 
 from transduce.paper.search import beam_search
-from transduce.search.running_search import MAX_WAIT, RunningSearch
+from transduce.search.running_search import MAX_WAIT_STEPS, RunningSearch
 from transduce.settings import Search
 
 SEARCH = Search(beam=3, extra_length=4, batch_size=5)
@@ -63,7 +63,7 @@ def test_a_lone_source_starts_at_once_and_no_source_waits_long():
     running.step()
     assert not running.waiting
     running.add({1: long[1]})
-    for _ in range(MAX_WAIT + 1):
+    for _ in range(MAX_WAIT_STEPS + 1):
         running.step()
     assert not running.waiting
 

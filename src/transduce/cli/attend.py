@@ -384,7 +384,7 @@ def read_survey_pairs(
         return list(islice(read_pairs(text, target, read_short_lines), most))
     read = find_task_kind(recipe.data).read_file
     if read is read_pairs_tsv:
-        read = partial(read, other_ways="--target FILE names a file of the target sides")
+        read = partial(read, more_hint="--target FILE names a file of the target sides")
     return list(islice(read(Path(text)), most))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.settings import Data, Recipe
 
-LINES = 500  # lines to evaluate in each split
+LINES_TO_EVALUATE = 500  # lines to evaluate in each split
 SENTENCES = 4  # translations to print for each split
 
 
@@ -68,7 +68,7 @@ def command(
         model = average(run).folder
     display.print_message("translating held-out sentences …")
     translator = load(model)
-    for split in evaluate_splits(translator, LINES):
+    for split in evaluate_splits(translator, LINES_TO_EVALUATE):
         if as_json:
             display.print_json(
                 {

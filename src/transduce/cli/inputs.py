@@ -72,7 +72,7 @@ class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
 
 
 PAIRS_FILE = WeightedFileType()
-SHARE = 0.5  # share of synthetic pairs, if none is named
+SYNTHETIC_SHARE = 0.5  # share of synthetic pairs, if none is named
 
 
 @final
@@ -196,7 +196,7 @@ class TextOptions:
             )
             return None
         main = [open_file(one, one.weight) for one in self.pairs]
-        synthetic = [open_file(one, one.weight or SHARE) for one in self.synthetic]
+        synthetic = [open_file(one, one.weight or SYNTHETIC_SHARE) for one in self.synthetic]
         return mix_texts(
             main or [MixedText(first, Share(name=""))],
             synthetic,

@@ -17,7 +17,7 @@ from transduce.settings import Recipe
 from transduce.settings.counts import count_parameters, count_recipe_parameters
 from transduce.settings.recipe import Value, find_setting
 
-LONGEST = 40  # characters shown of a value; a text named by files and hashes has more
+SHOWN_CHARACTERS = 40  # characters shown of a value; a text named by files and hashes has more
 COUNTS = (
     "note: parameters are counted with as many symbols as data.vocabulary_size says. "
     "With 37,000 base has 63.0 million; Table 3 prints 65, as 41,004 to 41,208 symbols give"
@@ -224,5 +224,7 @@ def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return (
-        f"{value:,}".replace(",", "_") if isinstance(value, int) else shorten(str(value), LONGEST)
+        f"{value:,}".replace(",", "_")
+        if isinstance(value, int)
+        else shorten(str(value), SHOWN_CHARACTERS)
     )

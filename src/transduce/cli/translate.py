@@ -130,7 +130,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     pictures that it writes become PNG files in the new folder OUTPUT.
     """
     from transduce.inference.shards import describe_translator, find_shard_text, parse_shard
-    from transduce.inference.translator import BLOCK
+    from transduce.inference.translator import LINES_AT_ONCE
     from transduce.tasks import TextToText
     from transduce.tasks.signal import SignalTask, read_signal_sources
     from transduce.text.files import read_short_lines
@@ -176,7 +176,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     translator = choice.open(on_warning, None if interactive else input)
     if align:
         translator = translator.aligning()
-    part = TextPart(open_output(output), block=1 if interactive else BLOCK)
+    part = TextPart(open_output(output), block=1 if interactive else LINES_AT_ONCE)
     if text is not None:
         how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256

@@ -40,7 +40,7 @@ from transduce.text.tags import format_tagged, tag_base_noun_phrases, tag_parts_
 from transduce.text.trees.brackets import parse_tree
 from transduce.text.trees.tree import clean_tree
 
-KIND = "corpus"
+CORPUS_KIND = "corpus"
 MAX_NAMED = 10  # the most missing files that an error message names
 # for each part of a corpus, the chosen texts (a pair, or one of trees) and the file of each text
 ChosenTexts = dict[Part, tuple[Texts, dict[Text, VerifiedFile]]]
@@ -89,7 +89,7 @@ def open_fetched(corpus: Corpus, cache: Path, name_to_fetch: str) -> VerifiedFol
     if not folder.is_dir():
         fact = f"the corpus {corpus.name} is not here: {folder} does not exist"
         raise InputError(fact, f"transduce fetch {name_to_fetch}")
-    return open_folder(folder, KIND)
+    return open_folder(folder, CORPUS_KIND)
 
 
 def read_splits(folder: VerifiedFolder) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def fetch_corpus(
     """Return a corpus's folder in the cache after verifying every byte; make it if missing."""
     folder = corpus_folder(corpus, cache)
     if folder.is_dir():
-        existing = open_folder(folder, KIND)
+        existing = open_folder(folder, CORPUS_KIND)
         existing.verify()
         return existing
     about: About = {"name": corpus.name, "languages": list(corpus.languages)}
@@ -121,11 +121,11 @@ def fetch_corpus(
         corpus = mtdata.resolve_splits(corpus)
     texts = choose_texts(corpus, settings, progress)
     about |= {"splits": {}, "unlike": []}  # unlike: unexpected line counts and checksums
-    with atomic_folder(folder, kind=KIND, about=about) as writer:
+    with atomic_folder(folder, kind=CORPUS_KIND, about=about) as writer:
         for split in corpus.splits:
             progress(f"unpacking {split.name}", 0, 0)
             write_split(corpus, split, texts, writer, about)
-    return open_folder(folder, KIND)
+    return open_folder(folder, CORPUS_KIND)
 
 
 def missing_files_error(name: str, missing: Iterable[str]) -> InputError:

@@ -53,7 +53,7 @@ class PairWords:
     target: Sequence[int]
 
     def link(self, weights: Float32[np.ndarray, "*C t s"]) -> Bool[np.ndarray, "*C I J"]:
-        """Return masks [i, j], True if a piece of target word j attends most to source word i."""
+        """Return masks [i, j]: a piece of target word j attends most to one of source word i."""
         best = np.asarray(self.source)[weights.argmax(axis=-1)]  # [*C t]: a source word
         linked = best[..., None, :] == np.arange(self.source[-1] + 1)[:, None]  # [*C I t]
         return np.logical_or.reduceat(linked, find_firsts(self.target), axis=-1)
@@ -74,7 +74,7 @@ def find_firsts(words: Sequence[int]) -> list[int]:
 def find_pair_words(
     vocabularies: tuple[Vocabulary, Vocabulary], source: Sequence[int], target: Sequence[int]
 ) -> PairWords:
-    """Return the word index of each piece of a normalised source and target; both end with END."""
+    """Return each piece's word index, without END; ids in `source` and `target` end with END."""
     sides = list[list[int]]()
     for vocabulary, ids in zip(vocabularies, (source, target), strict=True):
         pieces = [vocabulary.piece_bytes(piece_id) for piece_id in ids[:-1]]
@@ -86,7 +86,7 @@ def find_pair_words(
 def capture_steps(
     model: Transformer, sources: Sentences, targets: Sentences, *, shifted: bool
 ) -> Iterator[tuple[int, list[Float32[Tensor, "H t s"]]]]:
-    """Yield each pair's index and its cross-attention weights by layer, without END.
+    """Yield (index, cross-attention weights by layer) of each pair, in batches, with END left out.
 
     The ids of every source and target end with END. Row t of the weights is the step that reads
     target piece t if `shifted`, else the step that writes it. Pairs come in batches of similar
@@ -186,7 +186,7 @@ class Aligner:
         found: Sequence[Parts],
         outputs: Sequence[Sequence[Output]],
     ) -> list[list[Output]]:
-        """Return the outputs of a block of lines, each with the word alignment to its line.
+        """Return copies of a block's outputs, each with the alignment of its words to its line's.
 
         The parts of a line that was split are aligned one by one, as they were translated.
         """
@@ -206,7 +206,7 @@ class Aligner:
         return [[replace(output, alignment=next(joined)) for output in best] for best in outputs]
 
     def align_kept(self, lines: Sequence[Line], found: BlockResult) -> BlockResult:
-        """Return results in which outputs of lines with URLs and the like are aligned again.
+        """Return results with new alignments for outputs of lines that have URLs or placeholders.
 
         The model read other words in place of these items. An output too long for this keeps the
         alignment that it has. If it has none, the best output of a line adds a warning.

@@ -24,7 +24,7 @@ Layers = list[list[Tensor]]  # [layer][sentence]: weights [heads, queries, keys]
 @final
 @dataclass(frozen=True)
 class AttentionRecord:
-    """Attention weights of a batch by kind, layer and sentence: tensors [heads, queries, keys].
+    """A batch's attention weights by kind ("encoder", "decoder", "cross"), layer and sentence.
 
     A model with another layer in place of self-attention has weights of "cross" only.
     """
@@ -80,7 +80,7 @@ def build_recording_operations(
 @final
 @dataclass(frozen=True)
 class AttentionBySentence:
-    """Attention that is computed sentence by sentence, and shows its weights before their use.
+    """Attention that is computed sentence by sentence; `on_weights` gets its weights before use.
 
     `on_weights` is called once per layer, with a tensor for each sentence. It may change these.
     """

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.model_files import ALIGNMENT, KIND
+from transduce.checkpoint.model_files import ALIGNMENT, MODEL_KIND
 from transduce.corpus.store import Store
 from transduce.errors import TransduceError
 from transduce.inference.choose_heads import choose_without_gold
@@ -68,7 +68,7 @@ def average(
     run = read_path("run", run)
     if last is not None:
         require_count("last", last)
-    folder = run.parent / KIND if output is None else read_path("output", output)
+    folder = run.parent / MODEL_KIND if output is None else read_path("output", output)
     is_opened = False
     if output is None and name is None and languages is None and not force:
         is_opened = folder.exists()
@@ -85,7 +85,7 @@ def average(
 
 
 def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
-    """Return the development perplexities of a model and of its run's last weights, or None.
+    """Return development perplexities (model, run's last weights); None if they cannot be computed.
 
     None if the run has no development set, or if a perplexity cannot be computed.
     """

@@ -44,7 +44,7 @@ from transduce.vocabulary.symbols import find_spaced_starts, group_words
 # H heads · C choices of heads of a layer · t target and s source pieces
 # I source and J target words
 
-FEWEST = 20  # gold pairs needed to replace an earlier choice of heads
+FEWEST_GOLD_PAIRS = 20  # gold pairs needed to replace an earlier choice of heads
 SCORED = 100  # pairs by which heads are chosen without gold links
 Choices = Mapping[int, Sequence[tuple[int, ...]]]  # layer -> choices of heads (from 1)
 
@@ -76,7 +76,7 @@ class GoldPairs:
     def score(
         self, translator: Translator, choices: Choices, *, shifted: bool
     ) -> dict[int, list[ScoredHeads]]:
-        """Return, by layer, each choice of heads with the error rate of its links for all pairs."""
+        """Return {layer: [each choice of heads, with the error rate of its links in all pairs]}."""
         (model,), task = translator.models, translator.task
         means = {
             layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
@@ -168,13 +168,13 @@ def choose_alignment_heads(
     translator = load(folder)
     choice = choose_heads(translator, source, target, gold)
     found, before = choice.best.result, choice.before
-    if before is not None and choice.pairs < FEWEST:
+    if before is not None and choice.pairs < FEWEST_GOLD_PAIRS:
         fact = (
             f"{choice.pairs} pair{'s' * (choice.pairs > 1)} cannot replace an earlier choice of "
             f"heads, {before.heads} (error rate here {before.result.score:.2f}, the lowest here "
             f"{found.score:.2f} with {choice.best.heads})"
         )
-        hint = f"{FEWEST} pairs or more decide; or delete {folder / ALIGNMENT} first"
+        hint = f"{FEWEST_GOLD_PAIRS} pairs or more decide; or delete {folder / ALIGNMENT} first"
         raise InputError(fact, hint)
     about = {"pairs": choice.pairs, "aer": found.score, "links": found.links, "sure": found.sure}
     save_alignment_heads(folder, translator.hashes[0], choice.best.heads, about)
@@ -182,7 +182,7 @@ def choose_alignment_heads(
 
 
 def choose_heads(translator: Translator, source: Text, target: Text, gold: Text) -> AlignmentChoice:
-    """Return the layer, heads and shift that align a text best, and results of other choices."""
+    """Return the layer and heads that align a text best with gold links, and others' results."""
     translator.aligner.require_alignable()
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
     return choose_heads_by_pairs(translator, pairs, warnings, translator.aligner.chosen)
@@ -194,7 +194,7 @@ def choose_heads_by_pairs(
     warnings: Sequence[LineWarning] = (),
     chosen: AlignmentHeads | None = None,
 ) -> AlignmentChoice:
-    """Return the layer, heads and shift that align these pairs best, and other choices' results.
+    """Return the layer and heads that align these pairs best, and the results of other choices.
 
     Heads that were `chosen` before are scored, too.
     """
@@ -218,7 +218,7 @@ def choose_heads_by_pairs(
 
 
 def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
-    """Choose heads by links counted in training pairs; store and return them, or return None.
+    """Choose heads by links counted in training pairs, store and return them; None if impossible.
 
     Links are counted in all pairs; heads are scored on the first `SCORED` pairs. Returns None, and
     stores nothing, if the model does not translate text, or no pair can be used.
@@ -254,7 +254,7 @@ def name_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
 def read_gold_pairs(
     translator: Translator, source: Text, target: Text, gold: Text
 ) -> tuple[GoldPairs, list[LineWarning]]:
-    """Return encoded pairs with gold links, and warnings for pairs left out as too long."""
+    """Read texts and gold links; return encoded pairs with links, and warnings for long pairs."""
     sources, targets = (
         read_text(name, text) for name, text in (("source", source), ("target", target))
     )
@@ -276,7 +276,7 @@ def read_gold_pairs(
 
 
 def rank_means(singles: Mapping[int, Sequence[ScoredHeads]]) -> Choices:
-    """Return for each layer its best head, its best two heads, and so on, by each head's score."""
+    """Return {layer: [its best head, its best two heads, …]}, by each head's own error rate."""
     ranked = {
         layer: [number for one in sorted(found, key=order_by_error) for number in one.heads.heads]
         for layer, found in singles.items()

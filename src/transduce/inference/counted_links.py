@@ -62,7 +62,7 @@ def learn_link_weights(
     word: Int64[np.ndarray, " C"],
     prior: Float64[np.ndarray, " C"],
 ) -> Float64[np.ndarray, " C"]:
-    """Return a weight for each link after some rounds of EM, proportional to its probability.
+    """Learn P(t | s) by some rounds of EM; return P(t | s) times the prior, for each link.
 
     `entry` is the place of a link's P(t | s) in a table of E entries, `source` the source word of
     each entry, and `word` the target word of each link.
@@ -77,7 +77,7 @@ def learn_link_weights(
 
 
 def number_words(texts: Sequence[Words]) -> Int64[np.ndarray, " W"]:
-    """Return an id for each word of all texts, end to end; equal words have equal ids."""
+    """Return an id for each word of all texts, as one array; equal words have equal ids."""
     numbers: dict[str, int] = {}
     found = [numbers.setdefault(word, len(numbers)) for words in texts for word in words]
     return np.array(found, np.int64)

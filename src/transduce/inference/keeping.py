@@ -35,7 +35,7 @@ Restore = Callable[[Output], tuple[str, bool]]  # returns (text with items, whet
 @final
 @dataclass(frozen=True)
 class Attempt:
-    """One way to translate a line: what the model reads, and how items are put into its outputs."""
+    """One way to translate a line: what the model reads, and how URLs return into its outputs."""
 
     read: Line
     restore: Restore
@@ -64,7 +64,7 @@ def build_plain_attempt(line: Line) -> Attempt:
 
 
 def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
-    """Return the attempts to make at translating a line, in order."""
+    """Return the attempts at translating a line, in order; only if `can_align` one needs links."""
     spans = list(find_items(line.text))
     if not spans or len(spans) > MAX_ITEMS:
         return [build_plain_attempt(line)]
@@ -88,7 +88,7 @@ def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
 
 
 def insert_items(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
-    """Return the output's text with the items put back by word links, and True (none is lost).
+    """Return the output's text with items placed by word links, and True, since none is lost.
 
     An item keeps the space before it, and touches a word only if it touched one in the text.
     """
@@ -112,7 +112,7 @@ def touches_word(after: str) -> bool:
 
 
 def cut_pieces(text: str, spans: Sequence[tuple[int, int]], marks: Sequence[str]) -> list[Piece]:
-    """Return a text as pieces: an item becomes its mark, as empty markup; the rest stays text."""
+    """Cut a text into pieces: a span becomes an "empty" piece with its mark, the rest is text."""
     pieces, last = list[Piece](), 0
     for mark, (start, end) in zip(marks, spans, strict=True):
         pieces += [Piece("text", text[last:start]), Piece("empty", mark)]

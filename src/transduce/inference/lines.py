@@ -51,7 +51,7 @@ class Part:
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
 ) -> tuple[list[Part], LineWarning | None]:
-    """Return a line as encoded parts of at most `max_length` pieces, and a warning if one was cut.
+    """Return a line as encoded parts that fit, and a warning if one was cut (if `strict`, refuse).
 
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the
@@ -85,7 +85,7 @@ def split_line(
 
 
 def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> Iterator[Part]:
-    """Halve a text at clauses, words or characters until no part exceeds `max_length` pieces.
+    """Halve a text at units of `level` or finer ones until no part exceeds `max_length` pieces.
 
     `level` is the index of the first split level that is tried.
     """
@@ -183,7 +183,7 @@ def number_lines(
 
 
 def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in lists of `size`; the last, or one of long items, may be shorter."""
+    """Yield lists of `size` items, or of fewer: the last one, and any with BLOCK_CHARACTERS."""
     block, characters = list[Item](), 0
     for item in items:
         block.append(item)

@@ -163,7 +163,7 @@ def keep_different(
 
 
 def collect_warnings(line: EncodedLine, best: Combination, task: Task) -> list[LineWarning]:
-    """Return a line's own warning, if any, and a warning for each part with a repaired output."""
+    """Return a line's own warning, if any, and one per part whose output had to be repaired."""
     repaired = [
         task.find_fault(part.ids, text) for part, text in zip(best, line.texts, strict=True)
     ]
@@ -171,7 +171,7 @@ def collect_warnings(line: EncodedLine, best: Combination, task: Task) -> list[L
     return [line.warning, *warnings] if line.warning else warnings
 
 
-SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
+SHARE_OF_MEMORY = 0.8  # of free memory to be used; the estimate leaves some things out
 
 
 def fit_batch_size(
@@ -202,7 +202,7 @@ def fit_batch_size(
             f"{needs[0] / 1e6:,.0f} MB of memory, and {free / 1e6:,.0f} are free",
             "try a smaller beam, fewer samples, or shorter lines",
         )
-    fitting = int((needs <= SHARE * free).sum())
+    fitting = int((needs <= SHARE_OF_MEMORY * free).sum())
     least = search.batch_size if fitting == len(longest) else 1
     return replace(search, batch_size=max(least, fitting))
 
@@ -235,7 +235,7 @@ def combine_samples(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combi
 def combine_models(
     models: Sequence[Transformer], operations: Sequence[Operations] | None = None
 ) -> StepwiseModel[Any]:
-    """Return one model, or an ensemble of several, as a search takes it, set to evaluation mode.
+    """Return one model, or an ensemble of several, as a `StepwiseModel`, set to evaluation mode.
 
     `operations` are those of each model in this search, by default its own.
     """

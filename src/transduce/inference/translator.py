@@ -74,7 +74,7 @@ from transduce.text.arguments import (
 )
 
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
-BLOCK = 2_000  # lines read at once; those of similar length are searched together
+LINES_AT_ONCE = 2_000  # lines read at once; those of similar length are searched together
 PART_BITS = 20  # a sample's key is the line's number and, in these low bits, the part's number
 
 Texts = list[str] | tuple[str, ...]
@@ -175,7 +175,7 @@ class Translator:
         lines: Iterable[str],
         n: int = 1,
         *,
-        block: int = BLOCK,
+        block: int = LINES_AT_ONCE,
         prefixes: Iterable[str] | None = None,
         first: int = 1,
     ) -> Iterator[list[Output]]:
@@ -196,7 +196,7 @@ class Translator:
         return self.run_on_blocks(numbered, block, "translate_block", n)
 
     def likelihood(
-        self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
+        self, pairs: Iterable[tuple[str, str]], *, block: int = LINES_AT_ONCE
     ) -> Iterator[Output]:
         """Yield the target of each (source, target) pair, with its score and log P, lazily.
 
@@ -226,7 +226,7 @@ class Translator:
         return list(self.align_pairs(zip(sources, targets, strict=True)))
 
     def align_pairs(
-        self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
+        self, pairs: Iterable[tuple[str, str]], *, block: int = LINES_AT_ONCE
     ) -> Iterator[Alignment]:
         """Yield the word alignment of each (source, target) pair, lazily and in order.
 
@@ -238,7 +238,7 @@ class Translator:
     def run_on_pairs(
         self, method: str, pairs: Iterable[tuple[str, str]], block: int
     ) -> Iterator[Output]:
-        """Yield one output for each (source, target) pair, in order, from `method` on blocks."""
+        """Yield one output per pair, in order, from the method named `method`, by blocks."""
         require_count("block", block)
         require_lines("pairs", pairs)
         found = self.run_on_blocks(number_pairs(pairs), block, method)
@@ -247,7 +247,7 @@ class Translator:
     def run_on_blocks(
         self, items: Iterable[Item], block: int, method: str, *arguments: object
     ) -> Iterator[list[Output]]:
-        """Yield the outputs of each line or pair, in order, from `method`, called with blocks.
+        """Yield each line's or pair's outputs, in order, from the method named `method`, by blocks.
 
         With several workers a block has 250 items instead of `block`, on a GPU at least 16,384
         unless `block` is 1.
@@ -369,7 +369,7 @@ class Translator:
     def decode_sources(
         self, sources: Sequence[Sequence[int]], keys: Sequence[int], n: int
     ) -> list[list[Hypothesis]]:
-        """Return the `n` best hypotheses of each source, or `n` samples drawn with its key."""
+        """Return the `n` best hypotheses of each source, or `n` samples that depend on its key."""
         search, sampling = self.recipe.search, self.sampling_settings
         if sampling is None:
             return search_sources(self.models, sources, search, n)
@@ -403,7 +403,7 @@ class Translator:
         )
 
     def worker_loader(self) -> "Callable[[], Translator]":
-        """Return a function that loads this translator in a worker; refuse one without a folder."""
+        """Return a function that loads this translator in a worker; refuse if not from a folder."""
         if self.reload is None:
             raise InputError(
                 "workers must be 1 for models that were not read from a folder",
@@ -434,7 +434,7 @@ def reload_translator(
     search: Search,
     changes: Mapping[str, Any],
 ) -> Translator:
-    """Load a translator with these settings; raise InputError if its models were replaced."""
+    """Return the translator of `reload()` with these settings; InputError if `hashes` differ."""
     found = reload()
     fact = (
         "a model was replaced, or its run went on, after it had been loaded with sha256 "

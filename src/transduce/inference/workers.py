@@ -169,7 +169,7 @@ LINES_PER_WORKER = 1_000  # with fewer lines, starting a process costs more than
 def choose_workers(
     lines: int, cores: int, load: float, free_memory: float, model_bytes: int
 ) -> int:
-    """Return the number of worker processes for `lines` lines of text, at least 1.
+    """Return the number of workers for `lines` lines, given cores, load average and memory.
 
     There is one process for each core that is idle by the load average, but not more than the
     number of lines justifies, nor more than fit into `free_memory` bytes with `model_bytes` each.
@@ -180,6 +180,6 @@ def choose_workers(
 
 
 def own_load_average(cores: int) -> float:
-    """Return the load average on this process's cores, if all other cores are busy."""
+    """Estimate the load on this process's cores: the load average, less one per other core."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)

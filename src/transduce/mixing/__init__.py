@@ -17,7 +17,7 @@ from transduce.settings import Architecture
 
 
 def find_mixing(sizes: Architecture) -> BuildMixing:
-    """Return the function that builds a model's mixing layers, such as `build_self_attention`."""
+    """Return the function that builds a model's self-attention, or what stands in its place."""
     if sizes.mixing == "self-attention" and not sizes.neighbourhood_row:
         return build_self_attention
     from transduce.mixing.layers import build_layer

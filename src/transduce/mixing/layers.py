@@ -31,7 +31,7 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 def build_layer(
     sizes: Architecture, number: int, *, causal: bool
 ) -> "RecurrentLayer | ConvolutionLayer | SelfAttention":
-    """Build what replaces self-attention in layer `number` (from 0); the decoder's are `causal`.
+    """Build layer `number`'s LSTM, convolution or grid attention (`causal` in the decoder).
 
     An LSTM and a convolution have the methods of self-attention except `decode_step`.
     """
@@ -47,7 +47,7 @@ def build_layer(
 
 
 def compute_dilation(side: int, number: int) -> int:
-    """Return (side + 1)^number: the dilation of layer `number` with `side` neighbours to the left.
+    """Return layer `number`'s dilation, (side + 1)^number, with `side` neighbours to the left.
 
     This dilation is 1 more than the layers below reach together, so that a path in one direction
     leads to every position. With a larger one some positions could be reached only by steps back,
@@ -57,7 +57,7 @@ def compute_dilation(side: int, number: int) -> int:
 
 
 class OtherLayer(nn.Module):
-    """A layer that replaces self-attention; `build_attention` lays out a batch by its lengths."""
+    """A layer in place of self-attention; `build_attention` returns a batch's `SentenceLayout`."""
 
     def build_attention(
         self,
@@ -99,7 +99,7 @@ class RecurrentLayer(OtherLayer):
 
     @property
     def last_matrix(self) -> None:
-        """None; `scale_by_depth` leaves an LSTM as it is, because its initial states are small."""
+        """No matrix for `scale_by_depth` to divide, because an LSTM's initial states are small."""
 
 
 @final
@@ -230,7 +230,7 @@ class GridMask(AttentionMask):
 
 
 def build_grid_attention(sizes: Architecture, *, causal: bool) -> SelfAttention:
-    """Build the self-attention of an encoder layer, or of a decoder layer if `causal`."""
+    """Build self-attention to squares of a picture, for the encoder, or the decoder if `causal`."""
     r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
     mask = AttentionMask(causal=causal)
     if r:
@@ -248,7 +248,7 @@ class Prefixes(NamedTuple):
 @final
 @dataclass(frozen=True)
 class RecomputingModel:
-    """A model as a search takes it, without a cache; every step recomputes each whole prefix."""
+    """A `StepwiseModel` without a cache: every step computes all of each prefix anew."""
 
     model: Transformer
     operations: Operations | None = None  # None: those of the model

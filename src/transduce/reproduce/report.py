@@ -27,12 +27,12 @@ from transduce.view.tables.page import build_tables_page
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-KINDS = ("png", "svg")
+PLOT_FORMATS = ("png", "svg")
 BASE = "base"
 Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
 TEXTS = ("md", "html", "csv", "json")
 TABLES = ("table2", "table3", "claims")
-OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
+OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *PLOT_FORMATS)))
 MACHINE_SETTINGS = frozenset(  # settings that change how a run is executed, not what is learned
     f"training.{name}"
     for name in (
@@ -77,7 +77,7 @@ class Plot:
         legend = "small dots: seeds; bar: standard deviation between seeds; dashes: base"
         remark = f"not a row's own: {', '.join(self.settings)}" if self.settings else ""
         figure.supxlabel("\n".join([legend, *wrap(remark, 17 * round(size[0]))]), size=7.5)
-        return {kind: encode_image(figure, kind) for kind in KINDS}
+        return {kind: encode_image(figure, kind) for kind in PLOT_FORMATS}
 
 
 def require_table_folder(folder: Path) -> None:

@@ -30,7 +30,7 @@ from transduce.settings.recipe import with_changes
 from transduce.training.progress import read_progress
 
 RESULT = "result.json"
-LIMIT = 1 << 20
+MOST_RESULT_BYTES = 1 << 20
 NO_DEV = "the table is scored on a development set, and this corpus has none"
 ParallelLines = tuple[Sequence[str], Sequence[str]]  # source lines and their references
 MEASURE_AGAIN = "delete the file: the command that trained the row measures it again from its run"
@@ -157,7 +157,7 @@ def read_result(folder: Path) -> RowResult | None:
     if not file.exists():
         return None
     try:
-        values = from_checksummed_json(read_regular(file, LIMIT), file)
+        values = from_checksummed_json(read_regular(file, MOST_RESULT_BYTES), file)
     except NewerFormatError:
         raise
     except FolderError as fault:

@@ -117,7 +117,7 @@ def choose_adaptation(
 
 
 def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: OnProgress) -> int:
-    """Return how many updates read the new text 5 times, in whole hundreds from FEWEST to MOST.
+    """Return how many updates read the new text 5 times, in 100s, at least FEWEST, at most MOST.
 
     The pieces of a pass are those of the longer side of each pair, estimated unless the text is
     prepared. If old text is mixed in, a pass reads the new text once, and old pairs beside it.
@@ -162,7 +162,7 @@ def require_inherited(parent: StoredModel, recipe: Recipe) -> None:
 
 
 def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], file: Path) -> None:
-    """Refuse a prepared corpus whose vocabulary hashes (`found`) are not the parent's."""
+    """Refuse vocabulary hashes (`found` in a corpus called `file`) that are not the parent's."""
     if parent.vocabularies.hashes() != found:
         raise InputError(
             f"was prepared with another vocabulary than that of {parent.folder}",
@@ -172,7 +172,7 @@ def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], f
 
 
 def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> None:
-    """Refuse to resume a run with another parent, or with none before its first checkpoint."""
+    """Refuse to resume a run with another parent, or, before its first checkpoint, without one."""
     recorded = run.fingerprints.get(PARENT)
     if parent is not None and parent.hash != recorded:
         fact = f"this run goes on from a model with sha256 {recorded}, not {parent.hash}"

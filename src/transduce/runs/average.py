@@ -11,7 +11,7 @@ from torch import Tensor
 from transduce.checkpoint.card import CardFacts, model_card
 from transduce.checkpoint.checkpoints import STATE, Snapshot, list_snapshots
 from transduce.checkpoint.model_files import (
-    KIND,
+    MODEL_KIND,
     is_model,
     open_model_folder,
     require_replaceable_model,
@@ -98,7 +98,7 @@ def open_or_write_average(
     `output` is by default the folder `model` beside the run. The model is the mean of the run's
     last snapshots. A model of another run or of other snapshots is refused.
     """
-    output = output or run.parent / KIND
+    output = output or run.parent / MODEL_KIND
     if not output.exists():
         write_average(run, output, last)
     steps = [snapshot.step for snapshot in take_last_snapshots(run, last)]

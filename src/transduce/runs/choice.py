@@ -86,7 +86,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
 
 
 def require_two_columns(argument: str, texts: TaskFiles) -> None:
-    """Raise InputError if a single file has no tab in its first line, and so only one side."""
+    """Raise InputError if a file of tab-separated pairs has no tab in its first line."""
     is_plain = texts.kind.read_file is read_pairs_tsv and not is_exchange_file(texts.path)
     if not is_plain or not texts.path.is_file():
         return
@@ -111,7 +111,7 @@ def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
 
 
 def find_dev_split(train: Pairs) -> Pairs | None:
-    """Return the development split of a treebank folder, such as section 22; None without one."""
+    """Return a treebank folder's development split, such as section 22; None if it has none."""
     gold = train.main if isinstance(train, MixedPairs) else train
     if not isinstance(gold, TaskFiles) or not gold.path.is_dir():
         return None
@@ -123,7 +123,7 @@ def find_dev_split(train: Pairs) -> Pairs | None:
 def collect_pairs(
     argument: str, texts: Iterable[object], find_mismatch: Callable[[str, str], str]
 ) -> InMemoryPairs:
-    """Return string pairs as `InMemoryPairs`; InputError if there are none, or one is invalid.
+    """Return texts as `InMemoryPairs`; InputError if there are none, or `find_mismatch` is not "".
 
     `argument` is the argument's name in errors. `find_mismatch` returns what is wrong with a pair,
     or ""; it is not called if the target is empty.
@@ -138,7 +138,7 @@ def collect_pairs(
 
 
 def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
-    """Open a split of a generated or fetched corpus; None if a fetched corpus lacks the split."""
+    """Return a split of a generated or fetched corpus; None if a fetched one has no such split."""
     kind = find_task_kind(data)
     has_lines = corpus in GENERATED or (is_public(corpus) and not is_treebank(corpus))
     fact = f"the corpus {corpus} is no text for {data.task}"
@@ -235,7 +235,7 @@ def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]
 
 
 def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
-    """Return the texts, with pairs held out if the corpus in `store` was prepared so."""
+    """If the corpus in `store` was prepared with pairs held out, hold them out; return texts."""
     stored = read_inputs(store)
     if texts[1] is not None or stored is None:
         return texts
@@ -245,7 +245,7 @@ def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
 
 
 def read_inputs(store: Path) -> dict[str, str] | None:
-    """Return the fingerprints of a prepared corpus' texts, or None if `store` holds none yet."""
+    """Return the fingerprints of "train" and "dev" in a prepared corpus; None if there is none."""
     return read_declared_inputs(store)[1] if (store / INPUTS_FILE).exists() else None
 
 

@@ -79,7 +79,7 @@ class RunCopy:
             raise InputError(fact, "choose an address of its own", file=self.address)
 
     def require_same_run(self, run: Path) -> Mapping[str, Any] | None:
-        """Return the copy's list or None; refuse a copy of another run or one ahead of `run`."""
+        """Return `read_list()`; refuse a copy of another run, or one with more steps than `run`."""
         listed = self.read_list()
         if not (listed and is_run(run)):
             return listed
@@ -117,7 +117,7 @@ class RunCopy:
         return f"{self.root}/{FILES}/{digest}"
 
     def read_list(self) -> Mapping[str, Any] | None:
-        """Return the copied run's id, step and files, or None; FolderError if malformed."""
+        """Return the copied run's id, step and files; None if no copy, FolderError if malformed."""
         path = f"{self.root}/{LIST}"
         with self.refuse_faults():
             self.system.invalidate_cache()
@@ -144,7 +144,7 @@ class RunCopy:
     def refuse_faults(
         self, kind: type[TransduceError] = InputError, fact: str = "cannot be opened"
     ) -> Iterator[None]:
-        """Context manager that turns any exception into an error that names the address."""
+        """Context manager that turns exceptions into a `kind` error with `fact` and the address."""
         try:
             yield
         except Exception as fault:  # each kind of storage has errors of its own

@@ -28,10 +28,13 @@ LEAST_PAIRS = 2_000  # a text of fewer pairs is trained on as a whole
 HELD_OUT = (200, 2_000)  # the fewest and the most pairs that are held out; 1 % in between
 
 SAMPLE = 5_000  # at least so many pairs of a text are compared, evenly drawn; all if it has fewer
-FEWEST = (200, 20)  # to compare texts, the training text must have 200 pairs, the other one 20
+FEWEST_PAIRS = (
+    200,
+    20,
+)  # to compare texts, the training text must have 200 pairs, the other one 20
 NATS = 0.2  # a side is swapped if its trigrams are likelier in the other side by more nats
 LETTERS = 3  # characters of a trigram; trigrams tell languages apart
-SHARE = 0.5  # a text is in a script if more than this share of its letters are
+SHARE_OF_LETTERS = 0.5  # a text is in a script if more than this share of its letters are
 SIDES = ("source", "target")
 SCRIPTS = {"CJK": "Chinese characters"}  # other scripts are called by Unicode's names
 
@@ -50,11 +53,11 @@ class Division:
 
     @cached_property
     def held_out(self) -> Mapping[int, int]:
-        """The hash of each held-out source, with the number of its pairs."""
+        """The number of pairs of each held-out source, by the hash of the source."""
         return choose_held_out(array("Q", (hash_source(source) for source, _ in self.clean())))
 
     def clean(self) -> Iterator[Pair]:
-        """Yield the cleaned pairs, without added ones such as silver trees."""
+        """Yield the cleaned pairs of the main text, without mixed-in texts such as silver trees."""
         gold = self.text.main if isinstance(self.text, MixedPairs) else self.text
         cleaner = Cleaner(self.data, self.normalise)
         return clean_pairs(cleaner, take_pairs(gold, self.data.max_pairs))
@@ -90,7 +93,7 @@ class TrainingPart:
 @final
 @dataclass(frozen=True)
 class HeldOutPart:
-    """The held-out pairs of a training text, after the cleaning of the whole text."""
+    """The cleaned pairs of a training text that are held out for validation."""
 
     division: Division
 
@@ -115,7 +118,7 @@ def find_whole_text(text: Pairs) -> Pairs:
 
 
 def choose_held_out(hashes: Sequence[int]) -> Mapping[int, int]:
-    """Return the hashes of the sources to hold out, the lowest, each with its number of pairs.
+    """Choose the sources with the lowest hashes, about 1 % of all pairs; return {hash: pair count}.
 
     `hashes` has the hash of each pair's source. The chosen sources have about 1 % of the pairs, at
     least 200 and at most 2,000. A source with too many pairs for that is left to training. Nothing
@@ -140,12 +143,12 @@ def hash_source(source: str) -> int:
 
 
 def clean_text(cleaner: Cleaner, text: Pairs, count: int) -> Iterator[Pair]:
-    """Yield the pairs that cleaning keeps from a text's first `count` pairs (0: from all)."""
+    """Yield the pairs that cleaning keeps of a text's first `count` pairs, or of all if it is 0."""
     return chain.from_iterable(clean_texts(cleaner, text, count))
 
 
 def clean_texts(cleaner: Cleaner, text: Pairs, count: int) -> list[Iterator[Pair]]:
-    """Return iterators over the pairs that cleaning keeps, one for each text of a mixture.
+    """Return an iterator over cleaned pairs for each text of a mixture, or one for `text` alone.
 
     Each reads a text's first `count` pairs, or all if 0. The cleaner's report counts held-out pairs
     among the pairs that are left out.
@@ -166,7 +169,7 @@ def find_mixture(text: Pairs) -> tuple[MixedText, ...]:
 
 
 def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
-    """Raise InputError if the sides of `dev` or of a mixed-in text do not match the main text's."""
+    """Raise InputError if `dev` or a mixed-in text has swapped sides, or a side in a new script."""
     text = find_whole_text(train)
     if isinstance(text, MixedPairs):
         for added in text.texts[1:]:
@@ -179,17 +182,16 @@ def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
 
 
 def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> None:
-    """Refuse a text, called `name` in errors, if its sides do not match the training text's.
+    """Refuse `other`, called `name` in errors, if its sides are swapped or in a new script.
 
-    They do not match if they are swapped, if one reads like the opposite side of the training text,
-    or if one is in a script that its side of the training text lacks. Texts of few pairs, and texts
-    for tasks with labels or signals, are not compared.
+    A single side that reads like the opposite side of the training text is refused, too. Texts of
+    few pairs, and texts for tasks with labels or signals, are not compared.
     """
     if not find_task_kind(data).is_text:
         return
     ours = sample_pairs(take_pairs(train, data.max_pairs), data)
     theirs = sample_pairs(other.read(), data)
-    if len(ours) < FEWEST[0] or len(theirs) < FEWEST[1]:
+    if len(ours) < FEWEST_PAIRS[0] or len(theirs) < FEWEST_PAIRS[1]:
         return
     sides = [list(side) for side in zip(*ours, strict=True)]
     others = [list(side) for side in zip(*theirs, strict=True)]
@@ -211,7 +213,9 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
         raise InputError(fact, "check which files were named as source and target")
     for side, our_lines, their_lines in zip(SIDES, sides, others, strict=True):
         found = count_scripts(their_lines)  # a script of more than half of the letters counts
-        script = next((one for one, n in found.most_common(1) if n > SHARE * found.total()), "")
+        script = next(
+            (one for one, n in found.most_common(1) if n > SHARE_OF_LETTERS * found.total()), ""
+        )
         known = count_scripts(our_lines)
         if script and known.total() and not known[script]:
             letters = SCRIPTS.get(script, f"{script.capitalize()} letters")
@@ -225,11 +229,11 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
 def are_sides_swapped(
     outputs: Sequence[str], sources: Sequence[str], references: Sequence[str]
 ) -> bool:
-    """Return whether sources of a test set read more like a model's outputs than references do.
+    """Return True if a test set's sources, not its references, read like a model's outputs.
 
     False for few lines.
     """
-    if len(outputs) < FEWEST[1]:
+    if len(outputs) < FEWEST_PAIRS[1]:
         return False
     model = LetterModel(outputs[:SAMPLE])
     source, reference = map(model.log_likelihood, (sources[:SAMPLE], references[:SAMPLE]))

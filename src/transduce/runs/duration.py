@@ -158,7 +158,7 @@ def fit_to_minutes(
     settings: Mapping[str, Value],
     rank: ProcessRank,
 ) -> tuple[Recipe, str]:
-    """Return the recipe with sizes and updates that fit `minutes` on this machine, and a sentence.
+    """Return the recipe, resized to train within `minutes` on this machine, and a sentence on that.
 
     The recipe gets the largest size, up to the one for the corpus, whose updates or first five
     passes take at most `minutes`; if none does, the smallest. If that is too slow, too, updates are

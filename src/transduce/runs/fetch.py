@@ -43,7 +43,7 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
     on_progress: OnDownload | None = None,
     on_corpus: Callable[[FetchedCorpus], None] | None = None,
 ) -> tuple[FetchedCorpus, ...]:
-    """Fetch public corpora into the cache that `train`, `prepare` and `evaluate` read.
+    """Fetch public corpora into the cache that `train`, `prepare` and `evaluate` read; return them.
 
     `names` are names that `transduce fetch --list` shows. `cache` is $TRANSDUCE_CACHE or this
     platform's cache folder by default. A corpus that the cache holds is not fetched again. `copies`

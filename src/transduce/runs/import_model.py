@@ -194,7 +194,7 @@ def read_config(folder: Path) -> MarianConfig:
 def require_values(
     values: Mapping[str, Any], expected: Mapping[str, object], hint: str, file: Path
 ) -> None:
-    """Raise InputError if a key has another value than expected; keys may be missing."""
+    """Raise InputError if a key of `expected` is in `values` with another value."""
     for key, wanted in expected.items():
         found = values.get(key, wanted)
         if found != wanted or isinstance(found, bool) != isinstance(wanted, bool):
@@ -353,7 +353,7 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
 
 
 def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece, ...]:
-    """Return the source model's pieces, then characters that have only an id in vocab.json.
+    """Return the source model's pieces, then the single characters that only vocab.json has.
 
     For a character without a source piece, Marian takes its id in vocab.json, if it has one there.
     """
@@ -380,7 +380,7 @@ def list_target_pieces(
 
 
 def read_symbol_ids(file: Path) -> SymbolIds:
-    """Return each symbol's id in a vocab.json; refuse ids with gaps, and symbols for languages."""
+    """Return each symbol's id in a vocab.json; refuse ids with gaps, and target-language codes."""
     ids = read_object(file, VOCABULARY_LIMIT)
     if sorted(one for one in ids.values() if type(one) is int) != list(range(len(ids))):
         raise FolderError("does not number its symbols from 0", AGAIN, file=file)
@@ -403,9 +403,9 @@ BIAS, SHARED, OUTPUT = "final_logits_bias", "model.shared.weight", "lm_head.weig
 EMBEDDINGS = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
 POSITIONS = tuple(f"model.{side}.embed_positions.weight" for side in ("encoder", "decoder"))
 POSITIONS_TOLERANCE = 1e-4  # at least this is allowed, since angles may be computed in float32
-BLOCK = 1_024  # positions that are compared at once
+POSITIONS_AT_ONCE = 1_024  # positions that are compared at once
 NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
-KINDS = ("weight", "bias")
+TENSOR_KINDS = ("weight", "bias")
 READERS = {  # our matrices with a column for each feature -> the checkpoint's, from top to bottom
     "self_attention.query_key_value": [f"self_attn.{one}_proj" for one in "qkv"],
     "feed_forward.inner": ["fc1"],
@@ -468,7 +468,7 @@ def find_embedding_names(found: Mapping[str, Tensor], config: MarianConfig) -> t
 
 
 def is_repeated(name: str, found: Mapping[str, Tensor], config: MarianConfig) -> bool:
-    """Return whether an unused tensor is a copy of the sinusoids or of an embedding matrix.
+    """Return whether a surplus tensor only repeats the sinusoids or an embedding matrix.
 
     The output matrix must be a copy of the decoder's embedding matrix.
     """
@@ -486,8 +486,8 @@ def is_sinusoid(table: Tensor) -> bool:
     length, d_model = table.shape
     tolerance = max(4 * torch.finfo(table.dtype).eps, POSITIONS_TOLERANCE)
     rates = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    for start in range(0, length, BLOCK):
-        found = table[start : start + BLOCK].double()
+    for start in range(0, length, POSITIONS_AT_ONCE):
+        found = table[start : start + POSITIONS_AT_ONCE].double()
         angles = torch.arange(start, start + len(found), dtype=torch.float64)[:, None] * rates
         expected = torch.cat([angles.sin(), angles.cos()], dim=1)
         if not torch.allclose(found, expected, rtol=0, atol=tolerance):
@@ -535,7 +535,7 @@ def list_embeddings(
     symbols: ImportedVocabularies,
     order: Tensor,
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield (name, tensor) for both embeddings, the output bias, and an untied output matrix.
+    """Yield (our name, tensor) of the embeddings, the output bias and any untied output matrix.
 
     If the checkpoint's embeddings are not multiplied by √d_model, ours are divided by it, and the
     output matrix is stored apart.
@@ -561,13 +561,13 @@ def take_rows(table: Tensor, rows: Sequence[int]) -> Tensor:
 
 
 def convert_layer(take: Take, start: str, name: str, order: Tensor) -> dict[str, Tensor]:
-    """Return layer `start` of the checkpoint as our layer `name`, with features in our `order`.
+    """Return {our name: tensor} of the checkpoint's layer `start`, as our layer `name`, reordered.
 
     `take` returns a checkpoint tensor by name. `order` has the index of each of our d_model
     features in the checkpoint.
     """
     weights, is_encoder = {}, name.startswith("encoder")
-    for kind in KINDS:
+    for kind in TENSOR_KINDS:
         for ours, theirs in READERS.items():
             if not (is_encoder and "cross" in ours):
                 joined = torch.cat([take(f"{start}.{one}.{kind}") for one in theirs])

@@ -169,7 +169,7 @@ def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
 def measure_machine(
     recipe: Recipe, text: TextSize, symbols: int, device: torch.device, processes: int
 ) -> MachineRecord:
-    """Return one device's measured speed and the training operations per target piece of a text.
+    """Measure a device's speed; return it with the operations that training takes per target piece.
 
     `symbols` is the size of the target vocabulary. Each process uses one device.
     """

@@ -65,7 +65,7 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 
 
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
-    """Return a micro-batch's token count: an estimate, halved if it exceeds the memory.
+    """Return the estimated tokens of a micro-batch, or half of them if memory is too small for all.
 
     On a CPU the estimate alone decides if it exceeds the free memory, because a trial would get the
     process killed, or if it is below half of the free memory. Otherwise a trial update decides.

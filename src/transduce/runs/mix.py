@@ -11,7 +11,7 @@ from transduce.runs.texts import FilePair, MixedPairs, MixedText, Pairs, TaskFil
 from transduce.settings import Data
 from transduce.settings.fields import require
 
-MOST = 1_000_000
+HIGHEST_WEIGHT = 1_000_000
 Weight = float | int | tuple[float | int, int, int]  # alone, or with its first and last update
 Weights = Mapping[str | PathLike[str], Weight]
 
@@ -19,7 +19,7 @@ Weights = Mapping[str | PathLike[str], Weight]
 def mix(
     texts: Texts | Weights, synthetic: Weights | None = None, *, tag_synthetic: bool = False
 ) -> Pairs:
-    """Return several texts as one, for `transduce.train` and `transduce.prepare`.
+    """Mix files by weight, and synthetic files by their share of all pairs read, into one text.
 
     `texts` are one text, or files with weights: with `{"a.tsv": 3, "b.tsv": 1}` three of four pairs
     that updates read are of `a.tsv`. The weight 0 for all of them reads every pair equally often.
@@ -39,7 +39,7 @@ def mix(
 
 
 def open_weighted(files: Weights) -> list[MixedText]:
-    """Open files with their weights and updates; raise InputError for other forms of `files`."""
+    """Open files given as {file: weight or (weight, first update, last update)}; refuse others."""
     hint = '{"a.tsv": 3}, or {"a.tsv": (3, 1, 8000)} with its first and last update'
     fact = f"files with weights are a dictionary, not {short_repr(files)}"
     require(isinstance(files, Mapping), fact, hint)
@@ -49,7 +49,9 @@ def open_weighted(files: Weights) -> list[MixedText]:
         fits = type(weight) in (int, float) and {*map(type, updates)} == {int}
         require(fits, f"{short_repr(how)} is no weight of {short_repr(file)}", hint)
         first, last = updates
-        weight = float(max(-1, min(weight, MOST + 1)))  # weights out of range are refused later
+        weight = float(
+            max(-1, min(weight, HIGHEST_WEIGHT + 1))
+        )  # weights out of range are refused later
         share = Share(name="", weight=weight, start=first, stop=last)
         opened.append(MixedText(open_texts("texts", file, Data()), share))
     return opened
@@ -58,7 +60,7 @@ def open_weighted(files: Weights) -> list[MixedText]:
 def mix_texts(
     main: Sequence[MixedText], synthetic: Sequence[MixedText], *, tag_synthetic: bool
 ) -> Pairs:
-    """Return a mixture of texts by weight, and of synthetic texts by share of all pairs read.
+    """Return one text: `main` mixed by weight, `synthetic` by share of all pairs that are read.
 
     A single text with neither a weight nor a range of updates is returned as it is.
     """
@@ -70,8 +72,8 @@ def mix_texts(
         "give each of them one, such as --pairs a.tsv:3",
     )
     require(
-        all(0 <= weight <= MOST for weight in weights),
-        f"a weight is at most {MOST:,}, and not negative",
+        all(0 <= weight <= HIGHEST_WEIGHT for weight in weights),
+        f"a weight is at most {HIGHEST_WEIGHT:,}, and not negative",
         "weights are relative: 3 and 1, or 0.75 and 0.25",
     )
     require(

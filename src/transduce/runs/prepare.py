@@ -87,7 +87,7 @@ def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
     *,
     needs_dev: bool = False,
 ) -> PreparedCorpus:
-    """Return a corpus prepared in a folder for a recipe, by default for one fitted to the text.
+    """Prepare a corpus in `folder` for `recipe`, or, if that is None, for one fitted to the text.
 
     `texts` are the training text and the development set: None for the recipe's corpus, False for
     no development set. If `needs_dev`, texts without a development set are refused.

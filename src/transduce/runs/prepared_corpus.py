@@ -42,7 +42,7 @@ from transduce.vocabulary.learn import learn_closed_list, learn_vocabulary
 from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 from transduce.vocabulary.vocabulary import (
     LEXICON,
-    LIMIT,
+    MOST_VOCABULARY_BYTES,
     SHARED,
     SOURCE,
     TARGET,
@@ -65,7 +65,7 @@ OnProgress = Callable[[str, int], None]
 @final
 @dataclass(frozen=True)
 class PreparedCorpus:
-    """A cleaned and encoded corpus in a folder: its settings, vocabularies and stores of ids."""
+    """A cleaned, encoded corpus in a folder: data settings, vocabularies, train and dev store."""
 
     folder: Path
     data: Data
@@ -141,7 +141,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
-    """Refuse a corpus prepared with other data settings; names and those of reading may differ."""
+    """Refuse a corpus prepared with other data settings, except names and how a store is read."""
     fact = describe_other_settings(prepared.data, data)
     hint = "prepare it anew, or change these settings of the recipe"
     if fact:
@@ -151,7 +151,7 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
 def describe_other_settings(
     prepared: Data, wanted: Data, free: Collection[str] = (*READING, *NAMES)
 ) -> str:
-    """Return a sentence on the first data setting that differs from the wanted one, or "".
+    """Return a sentence on the first data setting, not in `free`, that differs; "" if none does.
 
     Settings in `free` may differ: by default names, and how a store is read.
     """
@@ -170,7 +170,7 @@ def describe_other_settings(
 def describe_other_inputs(
     known: Mapping[str, str], texts: Mapping[str, Pairs], settings: str
 ) -> str:
-    """Return a sentence on how texts or settings differ from those of a prepared corpus.
+    """Return a sentence on how texts differ from a prepared corpus' ones, else `settings` if given.
 
     `known` has the corpus' fingerprints by split; `settings` is a sentence on a setting, or "".
     """
@@ -193,7 +193,7 @@ def describe_other_inputs(
 def declare_inputs(
     folder: Path, data: Data, inputs: Mapping[str, str], texts: Mapping[str, Pairs]
 ) -> Data:
-    """Record a corpus folder's settings and text fingerprints; return the recorded settings.
+    """Write a corpus folder's settings and fingerprints, or compare them; return the settings.
 
     A finished folder with other settings or texts is refused. An unfinished one is emptied, because
     the user has corrected the settings or texts.
@@ -259,7 +259,7 @@ def write_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
     for name, content in vocabularies.files().items():
         if not (folder / name).exists():
             write_atomically(folder / name, content)
-        elif read_regular(folder / name, LIMIT) != content:
+        elif read_regular(folder / name, MOST_VOCABULARY_BYTES) != content:
             fact = "was prepared with a vocabulary of its own"
             raise InputError(fact, OTHER_FOLDER, file=folder)
 
@@ -294,7 +294,7 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
 
 
 def require_learnable_vocabulary(data: Data) -> None:
-    """Refuse to learn words from untokenised text, or any SentencePiece vocabulary."""
+    """Refuse to learn a SentencePiece vocabulary, or one of words from untokenised text."""
     require(
         data.vocabulary != "word" or find_task_kind(data).is_tokenised,
         f"a vocabulary of words needs tokenised text, which {data.task} does not have",
@@ -357,14 +357,14 @@ def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
     """Return the source and target vocabularies in a corpus folder; a shared one is one object."""
     return read_vocabularies(
         folder,
-        lambda name: read_regular(folder / name, LIMIT),
+        lambda name: read_regular(folder / name, MOST_VOCABULARY_BYTES),
         shared=data.shared_vocabulary,
         has_lexicon=find_task_kind(data).list_tagged_words is not None,
     )
 
 
 def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> "Feed":
-    """Return a run's micro-batches of at most `limit` tokens, augmented as its recipe says."""
+    """Return a run's micro-batches of at most `limit` tokens, with the recipe's text changes."""
     from transduce.corpus.feed import Augmentation, Feed  # imports torch
     from transduce.corpus.plan import Plan
 

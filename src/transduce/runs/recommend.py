@@ -31,7 +31,7 @@ PIECE = 4  # average number of characters of a piece, roughly
 @final
 @dataclass(frozen=True)
 class CorpusCounts:
-    """Counts of a cleaned corpus: its pairs, pieces and different words."""
+    """Counts of a cleaned corpus: pairs, estimated pieces of the longer sides, different words."""
 
     pairs: int
     pieces: float  # sum over pairs of the longer side's pieces; in text, estimated by characters
@@ -80,7 +80,7 @@ def recommend_recipe(
 
 
 def choose_start_recipe(train: object, changes: Mapping[str, Value]) -> tuple[SizeTable, Recipe]:
-    """Return the `SizeTable` for the task of the text `train`, and its start recipe with `changes`.
+    """Return the `SizeTable` for the task of `train`, and that table's start recipe with `changes`.
 
     `train` is any text that `transduce.train` accepts; `changes` are settings by path. Files in the
     format of a task are for that task, other texts for translation.
@@ -114,7 +114,7 @@ def has_gpu() -> bool:
 def build_for_corpus(
     size: ModelSize, corpus: PreparedCorpus, changes: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
-    """Return a recipe of a model size for a prepared corpus, and how many passes it makes."""
+    """Return a recipe of this size for a prepared corpus, and how often it reads the corpus."""
     if not corpus.data.shared_vocabulary:  # then the encoder has its own embedding
         size = replace(size, architecture=replace(size.architecture, tie_embeddings="target"))
     start = replace(find_size_table(corpus.data).start, data=corpus.data)
@@ -123,14 +123,14 @@ def build_for_corpus(
 
 
 def count_store_pieces(store: Store) -> float:
-    """Return the number of pieces in a store, counting the longer side of each pair."""
+    """Return the number of pieces in a store, of the longer side of each pair, as a float."""
     return float(np.maximum(store.source_lengths, store.target_lengths).sum())
 
 
 def build_recipe(
     size: ModelSize, start: Recipe, changes: Mapping[str, Value], counts: tuple[int, float]
 ) -> tuple[Recipe, float]:
-    """Return a recipe of a model size with the data of `start`, and how many passes it makes.
+    """Return `start`, resized and scheduled for (pairs, pieces), and how often it reads them.
 
     `counts` are the numbers of pairs and of pieces, counting the longer side of each pair.
     """
@@ -152,7 +152,7 @@ def build_recipe(
 
 
 def build_schedule(steps: int, changes: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the settings of a schedule of `steps` updates, with `changes` in place of its own.
+    """Return settings of a schedule of `steps` updates, overridden and extended by `changes`.
 
     The narrower a model, the higher the peak of equation 3. Post-norm stacks that reach the peak
     too soon may learn the target language and ignore the source (docs/records/log.md). So the
@@ -194,7 +194,7 @@ def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], Non
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
-    """Return a vocabulary size, at most `most`, with one merge for every two different words."""
+    """Return a byte-pair vocabulary size with one merge per two different words, at most `most`."""
     if wanted.data.vocabulary == WORD:
         return most  # learning stops earlier if there are fewer words
     target = 258 + counts.words // 2 // 10 * 10

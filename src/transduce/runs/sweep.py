@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 ObserveRun = Callable[[str, Recipe], "AbstractContextManager[TrainingCallbacks]"]
 STORE, ONLY_RUN = "store", "run"
 SEARCH = "search."  # settings that change how a model decodes, and not how it is trained
-LIMIT = 1 << 16  # bytes of the file of a combination's score
+MOST_SCORE_BYTES = 1 << 16  # bytes of the file of a combination's score
 MOST_RUNS = 10_000
 
 
@@ -165,7 +165,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
 
 def require_sweep_folder(folder: Path, combinations: Iterable[Mapping[str, Value]]) -> None:
-    """Refuse a path that exists, unless it has a sweep's store or a run of a combination."""
+    """Refuse a folder that holds anything but a sweep's corpus and runs of `combinations`."""
     from transduce.checkpoint.run_file import is_run
     from transduce.durable.folder import require_own_folder
 
@@ -227,7 +227,7 @@ def decode_combinations(
     combinations: Sequence[Mapping[str, Value]],
     tell: Callable[[str], None],
 ) -> Iterator[SweepRow]:
-    """Yield a row for each combination, with the score of a run's averaged model under its search.
+    """Yield a row per combination: the score of a run's averaged model, decoded by its search.
 
     A score that the folder already has for this model is read; `tell` announces any other.
     """
@@ -245,7 +245,11 @@ def decode_combinations(
     for combination in combinations:
         name = name_combination(combination)
         file = folder / f"{name}.json"
-        found = from_checksummed_json(read_regular(file, LIMIT), file) if file.exists() else {}
+        found = (
+            from_checksummed_json(read_regular(file, MOST_SCORE_BYTES), file)
+            if file.exists()
+            else {}
+        )
         if found.get("model") != stored.hash:  # the file is missing, or of another model
             tell(f"decoding the development set with {name}")
             recipe = with_changes(stored.recipe, split_search(combination)[1])
@@ -314,7 +318,7 @@ def name_combination(combination: Mapping[str, Value]) -> str:
 
 
 def build_row(run: "TrainingRun", combination: Mapping[str, Value]) -> SweepRow:
-    """Return a run's row from its validation of best score, then lowest loss; refuse if none."""
+    """Return the row of a run's best validation: best score, else lowest loss; refuse if none."""
     best = run.progress.best_validation
     if best is None:
         fact = f"{run.folder} has no validation to compare by"

@@ -62,7 +62,7 @@ def name_text(
     settings: Mapping[str, Value],
     inherited: tuple[str, str] = UNNAMED,
 ) -> tuple[Recipe, list[str]]:
-    """Return the recipe with the names of the text's corpus and languages, and sentences on these.
+    """Return a recipe that names the text's corpus and languages, and sentences on these names.
 
     `corpus` is the name of the public or generated corpus that the text was read from; None for the
     user's own text. Names that the caller's `settings` set are kept, and not reported. A language
@@ -101,7 +101,7 @@ def name_text(
 
 
 def warn_of_records(text: Pairs) -> Iterator[str]:
-    """Yield a warning for each file that is given as one side of a text, but has records or pairs.
+    """Yield a warning for each file named as a side of a text but written as records or pairs.
 
     Warn also of a file of pairs whose sides are all in quotes, as spreadsheets write them.
     """
@@ -147,14 +147,14 @@ def list_names(data: Data) -> dict[str, Value]:
 
 
 def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with the names that a prepared corpus gives its text."""
+    """Return a recipe with the corpus and languages of `data`, except those set in `settings`."""
     recipe = with_names(recipe, list_names(data), settings)
     has_no_name = recipe.name == FITTED or data.corpus.startswith(OWN)
     return give_title(recipe) if has_no_name else recipe
 
 
 def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Return a resumed run's recipe with its stored corpus, languages and name; `settings` win."""
+    """Return a recipe with `stored`'s corpus, languages and name, except those in `settings`."""
     kept = with_names(recipe, list_names(stored.data), settings)
     kept = replace(kept, about=stored.about, because=stored.because)
     if is_untitled(stored):
@@ -165,13 +165,13 @@ def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) ->
 
 
 def is_untitled(recipe: Recipe) -> bool:
-    """Return whether a recipe has no chosen name, but a default title or "fitted"."""
+    """Return whether a recipe's name is a default: "fitted", or a title as `give_title` sets it."""
     is_title = TITLE.fullmatch(recipe.name) is not None
     return is_title or find_original_name(recipe) == FITTED
 
 
 def give_title(recipe: Recipe) -> Recipe:
-    """Return a recipe for a user's own text with a title in place of its catalogue name.
+    """Return a recipe with a catalogue name or "fitted" replaced by languages, layers and updates.
 
     A name that is neither in the catalogue nor "fitted" is the user's, and stays.
     """
@@ -225,7 +225,7 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
 
 
 def rename_corpus_of_new_languages(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
-    """Return `renamed`, with its corpus called the user's own if its languages are new.
+    """Return `renamed`, with its corpus called the user's own if its languages are not `recipe`'s.
 
     `recipe` has the former languages, `text` the fingerprint of the training text. A
     generated corpus keeps its name, and so does one whose languages differ only in their variants.

@@ -107,7 +107,7 @@ class TaskFiles:
 @final
 @dataclass(frozen=True)
 class MixedText:
-    """One text of a mixture, and how updates read it."""
+    """One text of a mixture, and its `Share`: name, weight, the updates that read it, and tag."""
 
     pairs: Pairs
     share: Share
@@ -139,7 +139,7 @@ class MixedPairs:
         return chain.from_iterable(text.pairs.read() for text in self.texts)
 
     def fingerprint(self) -> str:
-        """Return the texts' fingerprints in one string, with each text's share, tag and range."""
+        """Return a string of the texts' fingerprints, weights, tags and ranges of updates."""
         first, *others = self.texts
         parts = [first.pairs.fingerprint()]
         first_weight = first.share.weight or 1.0
@@ -155,7 +155,7 @@ class MixedPairs:
 
 
 def add_pairs(main: Pairs, added: Pairs, ratio: float, names: tuple[str, str]) -> MixedPairs:
-    """Return a text with pairs mixed in; updates read `ratio` added pairs for each other pair.
+    """Return `main` with `added` mixed in: `ratio` added pairs are read per pair of the main text.
 
     `names` are the names of both texts, such as "gold" and "silver".
     """
@@ -196,7 +196,7 @@ class GeneratedCorpus:
     count: int
 
     def read(self) -> Iterator[Pair]:
-        """Yield the first `count` pairs."""
+        """Yield the first `self.count` pairs of the corpus' split."""
         if self.corpus == "phrasebook":
             return phrasebook.pairs(self.split, self.count)
         seed = 10 + ("train", "dev", "test").index(self.split)
@@ -217,7 +217,7 @@ def take_pairs(pairs: Pairs, count: int) -> Iterator[Pair]:
 
 
 def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair], name: str = "") -> Iterator[Pair]:
-    """Yield the pairs that cleaning keeps; raise InputError with the reasons if it keeps none.
+    """Yield the pairs that cleaning keeps of text `name`; InputError with reasons if it keeps none.
 
     `name` is the name of this text in a mixture.
     """

@@ -181,7 +181,7 @@ def train_interruptibly(
 def open_callbacks(
     callbacks: "TrainingCallbacks | ObserveTraining | None", recipe: Recipe
 ) -> "Iterator[TrainingCallbacks]":
-    """Context manager that yields a caller's callbacks, opened for a recipe if they need it.
+    """Context manager that yields `callbacks`, or those that `callbacks(recipe)` opens.
 
     Raises InputError for a display that is no context manager or yields no callbacks.
     """
@@ -220,7 +220,7 @@ def refuse_callbacks(callbacks: object) -> NoReturn:
 def guard_callbacks(
     callbacks: "TrainingCallbacks", requests: "SignalRequests", name_options: Callable[[str], str]
 ) -> "TrainingCallbacks":
-    """Return callbacks that turn Ctrl-C into a stop request and refuse changed torch settings.
+    """Return callbacks that turn Ctrl-C into a stop request, and raise if torch's settings changed.
 
     `name_options` is applied to every sentence, and may replace options of the command line.
     """

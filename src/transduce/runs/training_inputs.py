@@ -115,7 +115,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
-    """Choose a training's recipe, as if `inputs.minutes` were None; open or prepare its corpus."""
+    """Choose a training's recipe, without regard to `minutes`; open or prepare its corpus."""
     parent = None if inputs.parent is None else read_parent(inputs.parent, inputs.folder)
     known = None if inputs.store is None else open_prepared(inputs.store)
     fact = f"{inputs.store} has a development set, and none is wanted"
@@ -211,7 +211,7 @@ def choose_adapted_recipe(
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
-    """Refuse arguments that exclude each other, such as text and a store, or need an absent one."""
+    """Refuse arguments that exclude each other (text, store) or need a missing one (old text)."""
     texts = (inputs.train, None if inputs.dev is False else inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),

@@ -26,7 +26,7 @@ from transduce.checkpoint.checkpoints import (
     load_newest_checkpoint,
 )
 from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_run, read_run
-from transduce.checkpoint.steps import CHECKPOINTS, KINDS, SNAPSHOTS, list_steps, open_step
+from transduce.checkpoint.steps import CHECKPOINTS, KIND_OF_FOLDER, SNAPSHOTS, list_steps, open_step
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.checkpoint.weights import require_matching_tensors
 from transduce.corpus.store import DATA
@@ -83,7 +83,19 @@ SLOW_BFLOAT16 = (
     "begin a run with --set training.precision=float32"
 )
 CURVES = "tensorboard"
-OURS = (RUN_FILE, "lock", LOG, *KINDS, STORE, CURVES, DATA, SHARED, SOURCE, TARGET, LEXICON)
+OURS = (
+    RUN_FILE,
+    "lock",
+    LOG,
+    *KIND_OF_FOLDER,
+    STORE,
+    CURVES,
+    DATA,
+    SHARED,
+    SOURCE,
+    TARGET,
+    LEXICON,
+)
 # settings that, if 0, are chosen to fit the machine when the run begins
 RESOLVED = ("training.threads", "training.micro_batch_tokens")
 
@@ -202,7 +214,7 @@ def open_process_group(
     recipe: Recipe,
     corpus: PreparedCorpus,
 ) -> Iterator[ProcessGroup]:
-    """Context manager that sends recipe and corpus hashes to all ranks and yields their group."""
+    """Context manager that sends recipe and corpus hashes to other ranks and yields the group."""
     if rendezvous is None:
         yield SingleProcess(requests)
         return
@@ -291,9 +303,9 @@ def copy_corpus_files(folder: Path, prepared: PreparedCorpus) -> None:
 
 
 def require_run_folder(folder: Path) -> None:
-    """Refuse a folder that holds files but no run, or a run with parts that are symbolic links."""
+    """Refuse a folder of other files, a run without run.json, or symbolic links as its parts."""
     require_own_folder(folder, RUN_FILE, OURS, "run")
-    for name in KINDS:
+    for name in KIND_OF_FOLDER:
         if list_steps(folder / name) and not is_run(folder):
             fact = f"is missing, and {name} of its run are here"
             raise FolderError(fact, "put it back, or choose another folder", file=folder / RUN_FILE)

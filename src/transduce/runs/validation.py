@@ -98,7 +98,7 @@ def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Itera
 
 @torch.no_grad()
 def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
-    """Return the sum of -log p in nats over all target tokens with END, and the token count.
+    """Return -log p in nats, summed over all target tokens (END, too), and the number of tokens.
 
     Switches the model to evaluation mode.
     """

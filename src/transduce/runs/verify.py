@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.model_files import KIND as MODEL
+from transduce.checkpoint.model_files import MODEL_KIND as MODEL
 from transduce.checkpoint.model_files import is_model, verify_model_folder
 from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run, read_run_vocabularies
-from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
+from transduce.checkpoint.steps import KIND_OF_FOLDER, list_steps, open_step, step_folder
 from transduce.corpus.store import DATA, read_data_facts
 from transduce.durable.files import require_folder
 from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT, open_folder, read_regular
@@ -59,7 +59,7 @@ def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
         try:
             check()
         except FolderError as error:
-            if path.parent.name in KINDS and not os.path.lexists(path):
+            if path.parent.name in KIND_OF_FOLDER and not os.path.lexists(path):
                 continue  # the run's training deleted it meanwhile
             may_read = not isinstance(error.__cause__, PermissionError)
             yield VerifiedPart(path, is_good=False, reason=error.fact, may_read=may_read)
@@ -76,7 +76,7 @@ def list_checks(folder: Path) -> Iterator[Check]:
     yield folder / RUN_FILE, partial(read_run, folder)
     yield folder / "vocabulary.json", partial(read_run_vocabularies, folder)
     yield folder / DATA, partial(read_data_facts, folder)
-    for name in KINDS:
+    for name in KIND_OF_FOLDER:
         for step in list_steps(folder / name):
             yield step_folder(folder / name, step), partial(verify_step, folder / name, step)
     if (folder / STORE).is_dir():  # a run may use a corpus in another folder
@@ -84,7 +84,7 @@ def list_checks(folder: Path) -> Iterator[Check]:
 
 
 def list_uncovered(folder: Path) -> list[Path]:
-    """Return the files of a run that no checksum covers, that is log.jsonl if it exists."""
+    """Return a run's log.jsonl, which no checksum covers, in a list, or [] if there is none."""
     return [folder / LOG] if is_run(folder) and os.path.lexists(folder / LOG) else []
 
 

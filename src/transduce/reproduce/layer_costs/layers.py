@@ -85,7 +85,7 @@ def count_dilated_layers(n: int, m: int) -> int:
     return layers
 
 
-KINDS = (
+LAYER_KINDS = (
     LayerKind(
         "self-attention",
         "self-attention",

@@ -16,7 +16,7 @@ from transduce.machine.limits import memory_bytes
 from transduce.reproduce.layer_costs.layers import (
     EXACT,
     HEADS,
-    KINDS,
+    LAYER_KINDS,
     LayerKind,
     build_layer,
     build_sizes,
@@ -182,7 +182,7 @@ class LayerTable:
 def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> LayerTable:
     """Measure all kinds of layers at the sizes in `plan`; pass each kind's name to `on_message`."""
     rows = []
-    for kind in KINDS:
+    for kind in LAYER_KINDS:
         on_message(kind.name)
         points = tuple(measure_point(kind, n, d, plan) for n, d in plan.points())
         rows.append(LayerRow(kind, points, tuple(measure_paths(kind, plan)), plan))

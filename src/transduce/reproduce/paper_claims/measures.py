@@ -1,8 +1,8 @@
 """The functions that measure the claims, on layers, random vectors and small trained models.
 
 Each function measures from one seed and returns its values by name. All trained models learn the
-same sentences of the phrasebook, none of more than LONGEST pieces, so that the development set has
-sentences of lengths that no model was trained on.
+same sentences of the phrasebook, none of more than LONGEST_SENTENCE pieces, so that the development
+set has sentences of lengths that no model was trained on.
 """
 
 import math
@@ -19,7 +19,13 @@ from transduce.paper.model import Compatibility
 from transduce.paper.operations import FULL_ATTENTION, build_padded_attention, compatibility_scores
 from transduce.phrasebook import pairs
 from transduce.recipes.scale import Scale
-from transduce.reproduce.layer_costs.layers import EXACT, KINDS, LayerKind, build_layer, build_sizes
+from transduce.reproduce.layer_costs.layers import (
+    EXACT,
+    LAYER_KINDS,
+    LayerKind,
+    build_layer,
+    build_sizes,
+)
 from transduce.reproduce.layer_costs.measure import measure_seconds
 from transduce.reproduce.layer_costs.trace import (
     WIDE,
@@ -36,9 +42,12 @@ ROUNDS = 15  # how often each call is timed; the shortest time counts, because i
 SIZES = ((64, 64), (256, 64), (512, 64), (256, 16), (256, 256))  # n and d_k of a head
 WIDTHS = (16, 64, 256)  # values of d_k at which products q · k are measured
 PAIRS, KEYS = 100_000, 64  # pairs of q and k; keys of a softmax
-KIND: Mapping[str, LayerKind] = {kind.name: kind for kind in KINDS}
-FULL, RESTRICTED = KIND["self-attention"], KIND["self-attention (restricted)"]
-CONVOLUTION, SEPARABLE = KIND["convolutional, contiguous"], KIND["separable convolutional"]
+LAYER_KIND: Mapping[str, LayerKind] = {kind.name: kind for kind in LAYER_KINDS}
+FULL, RESTRICTED = LAYER_KIND["self-attention"], LAYER_KIND["self-attention (restricted)"]
+CONVOLUTION, SEPARABLE = (
+    LAYER_KIND["convolutional, contiguous"],
+    LAYER_KIND["separable convolutional"],
+)
 
 
 def measure_cost(name: str, update: Callable[[], None]) -> dict[str, float]:
@@ -112,7 +121,7 @@ def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
         return float(count_operations(layer)[0])
 
     found: dict[str, float] = {f"convolution {k}": count(CONVOLUTION, 64, 64, k) for k in (3, 9)}
-    found["LSTM"] = count(KIND["recurrent (LSTM)"], 64, 64)
+    found["LSTM"] = count(LAYER_KIND["recurrent (LSTM)"], 64, 64)
     for n, d in ((33, 64), (129, 64), (33, 256)):
         found[f"separable {n} {d}"] = count(SEPARABLE, n, d, k=n)
         found[f"attention {n} {d}"] = count(FULL, n, d) + 2 * 2 * n * d**2
@@ -131,7 +140,7 @@ def measure_paths(_seed: int, _runs: Runs) -> dict[str, float]:
 
 # --- Small models that are trained ----------------------------------------------------------------
 
-LONGEST = 16  # pieces of a training sentence
+LONGEST_SENTENCE = 16  # pieces of a training sentence
 DEVELOPMENT_PAIRS = 1_000
 SCALE = Scale(
     name="claims",
@@ -150,7 +159,7 @@ BASE = Recipe(
         source_tokens=1_024,
         target_tokens=1_024,
         max_pairs=30_000,
-        max_length=LONGEST,
+        max_length=LONGEST_SENTENCE,
     ),
     training=Training(steps=1_500, warmup=300, threads=1, snapshot_every=500, validate_lines=20),
     search=Search(beam=1),
@@ -202,7 +211,9 @@ def measure_positions(seed: int, runs: Runs) -> dict[str, float]:
         translator = load(run)
         encoded = encode_pairs([*number_pairs(pairs("dev", DEVELOPMENT_PAIRS))], translator.task)
         long = [
-            one for one in encoded if LONGEST < max(len(one.source), len(one.target)) <= 2 * LONGEST
+            one
+            for one in encoded
+            if LONGEST_SENTENCE < max(len(one.source), len(one.target)) <= 2 * LONGEST_SENTENCE
         ]
         sources, targets = [one.source for one in long], [one.target for one in long]
         log_probs = target_log_probs(translator.models, sources, targets, TOKENS)

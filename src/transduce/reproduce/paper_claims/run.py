@@ -26,7 +26,7 @@ from transduce.reproduce.job import TableRequest, plan_jobs
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, PaperClaim, compute_interval
 from transduce.reproduce.paper_claims.measures import ROWS, SCALE
 from transduce.reproduce.report import Report, require_table_folder
-from transduce.reproduce.result import LIMIT, RESULT
+from transduce.reproduce.result import MOST_RESULT_BYTES, RESULT
 from transduce.reproduce.rows import TableCallbacks, train_rows
 from transduce.settings.fields import require
 
@@ -93,7 +93,7 @@ def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | 
     file = name_folder(output, claim, seed) / VALUES
     if not file.exists():
         return None
-    found = from_checksummed_json(read_regular(file, LIMIT), file)
+    found = from_checksummed_json(read_regular(file, MOST_RESULT_BYTES), file)
     return found if claim.names <= found["values"].keys() else None
 
 

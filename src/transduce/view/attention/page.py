@@ -39,7 +39,7 @@ SCRIPTS = (
     *("lists", "stage", "export", "controls", "keys", "main"),
 )
 PARTS = list_parts("attention", [f"script/{name}" for name in SCRIPTS])
-FORMAT = 1  # version of header and blocks; a page's script reads no other
+PAGE_FORMAT = 1  # version of header and blocks; a page's script reads no other
 Block = Float32[np.ndarray, "H Q K"]
 
 
@@ -124,7 +124,7 @@ def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str
 def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any]:
     """Return a view as JSON values, without its weights and their offsets."""
     return {
-        "format": FORMAT,
+        "format": PAGE_FORMAT,
         "numbers": encoding.numbers,
         "compression": encoding.compression,
         "model": asdict(view.model),

@@ -35,7 +35,7 @@ SIDES: Mapping[str, tuple[str, str]] = {
     "decoder": ("input", "input"),
     "cross": ("output", "source"),
 }
-KIND = "attention"
+ATTENTION_KIND = "attention"
 WEIGHTS = "weights.safetensors"  # tensors "encoder", "decoder", "cross": [layer, head, query, key]
 RECORD = "record.json"
 BLANK = "␣"
@@ -174,7 +174,9 @@ def save_record(view: AttentionView, folder: str | PathLike[str]) -> None:
     """Write an attention record to a new folder: weights in float32, everything else as JSON."""
     values = asdict(replace(view, weights={}))
     del values["weights"]
-    with atomic_folder(Path(folder), kind=KIND, about={"model": view.model.name}) as writer:
+    with atomic_folder(
+        Path(folder), kind=ATTENTION_KIND, about={"model": view.model.name}
+    ) as writer:
         writer.write(WEIGHTS, safetensors.numpy.save(dict(view.weights)))
         writer.write(RECORD, to_json(values))
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PICTURES = (".svg", ".png")
 FIGURES = ".csv"
 PAGE = ".html"
-KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures", PAGE: "page"}
+OUTPUT_KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures", PAGE: "page"}
 GROUPS = 200  # at most this many groups of updates are drawn, each as one point
 Value = TypeVar("Value")
 
@@ -90,11 +90,11 @@ def curves(
 
 def require_curves_output(output: Path) -> str:
     """Return "page", "picture" or "figures" by a file's extension, or raise InputError."""
-    if output.suffix not in KINDS:
+    if output.suffix not in OUTPUT_KINDS:
         pictures = " or ".join(PICTURES)
         fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
         raise InputError(fact, "-o curves.html")
-    kind = KINDS[output.suffix]
+    kind = OUTPUT_KINDS[output.suffix]
     if kind == "picture":
         from transduce.runs.plots import require_matplotlib
 
@@ -106,9 +106,9 @@ def encode_curves(
     suffix: str, found: Sequence[RunCurve], logs: Mapping[str, tuple[Path, RunLog]], *, full: bool
 ) -> bytes:
     """Return the curves of runs as a page, an image or CSV by the file name's extension."""
-    if KINDS[suffix] == "figures":
+    if OUTPUT_KINDS[suffix] == "figures":
         return encode_csv(found)
-    if KINDS[suffix] == "page":
+    if OUTPUT_KINDS[suffix] == "page":
         from transduce.view.curves.page import build_curves_page
 
         return build_curves_page(logs, full=full)

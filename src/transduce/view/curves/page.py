@@ -35,7 +35,7 @@ SCRIPTS = (
     *("app", "gestures", "controls", "export", "live", "main"),
 )
 PARTS = list_parts("curves", SCRIPTS, (*SHARED, "seven"))
-BLOCK = 64  # updates in a block
+UPDATES_OF_BLOCK = 64  # updates in a block
 MAX_SINGLE = 200_000  # in a run of at most this many updates, each update is a cell
 LAST_SINGLE = 10_000  # in a longer run, no block has any of this many last updates
 MAX_FINITE = 3e38  # larger numbers would be infinite as float32
@@ -52,7 +52,11 @@ class Report(NamedTuple):
 
 def count_blocks(update_count: int, *, full: bool) -> int:
     """Return how many blocks of 64 the first updates form; 0 if `full` or in a short run."""
-    return 0 if full or update_count <= MAX_SINGLE else (update_count - LAST_SINGLE) // BLOCK
+    return (
+        0
+        if full or update_count <= MAX_SINGLE
+        else (update_count - LAST_SINGLE) // UPDATES_OF_BLOCK
+    )
 
 
 def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Column]]:
@@ -80,8 +84,8 @@ def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Colum
     }
     columns = dict[str, Column]()
     for name, values in (sums | quantities).items():
-        inner = values[: blocks * BLOCK].reshape(blocks, BLOCK)
-        rest = values[blocks * BLOCK :]
+        inner = values[: blocks * UPDATES_OF_BLOCK].reshape(blocks, UPDATES_OF_BLOCK)
+        rest = values[blocks * UPDATES_OF_BLOCK :]
         if name in sums:
             columns[name] = np.concatenate([inner.sum(axis=1), rest])
             continue
@@ -131,7 +135,7 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
         "average_last": recipe and float(recipe.training.average_last),
         "cells": len(cells["steps"]),
         "blocks": blocks,
-        "block_size": BLOCK,
+        "block_size": UPDATES_OF_BLOCK,
         "columns": columns,
         "validations": [astuple(found) for found in log.validations],
         "marks": log.marks,

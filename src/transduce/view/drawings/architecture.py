@@ -46,7 +46,7 @@ MAP_TITLE = (18, 22)  # a title's font size and height in a map
 COPY = 6  # distance between blocks that lie behind one another
 CORNER, HEAD, FOOT = 7, 7, 76  # a line's round corner, an arrow's head, the lines at the bottom
 SCRIPT = re.compile(r"\b([dPW])([_^])(model|ff|k|v|drop|[QKVO])\b((?:(?!\b[dPW][_^])[^<])*)")
-NAME = 48  # most characters of a recipe's name
+MOST_NAME_CHARACTERS = 48  # most characters of a recipe's name
 
 
 @final
@@ -155,7 +155,9 @@ class Diagram:
     def build(self, width: int, top: Number, recipe: Recipe, theme: str, *lines: str) -> str:
         """Return the figure as SVG; at its foot are `lines`, the first with the recipe's name."""
         name = shorten_name(recipe.name)
-        title = f"{lines[0]} – {name if len(name) <= NAME else name[: NAME - 1] + '…'}"
+        if len(name) > MOST_NAME_CHARACTERS:
+            name = name[: MOST_NAME_CHARACTERS - 1] + "…"
+        title = f"{lines[0]} – {name}"
         for number, line in enumerate([] if self.is_map else [title, *lines[1:]]):
             self.write(line, width / 2, 20 * number - FOOT + 24, FACT if number else TITLE)
         dark = "".join(
