@@ -184,7 +184,7 @@ def test_a_split_is_found_in_both_directions_and_where_else_it_lies(
     assert dev == (folder / "test.de", folder / "test.en")
     assert find_split_files("newstest2014", "train", ("en", "fr"), tmp_path) is None
     assert FilePair(*dev).fingerprint().split()[0] == (
-        open_folder(folder, fetching.KIND).files["test.de"].sha256
+        open_folder(folder, fetching.CORPUS_KIND).files["test.de"].sha256
     )
 
 

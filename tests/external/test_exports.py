@@ -164,8 +164,8 @@ def test_the_program_runs_weights_in_8_bits(exported):
 
 def test_argos_splits_and_translates_as_an_imported_model_does(find_python, tmp_path):
     python, vocabularies = find_python("argos"), list[Vocabulary]()
-    for side, lines in enumerate(zip(*pairs("train", 2_000), strict=True)):
-        (tmp_path / "text").write_text("\n".join(lines), encoding="utf-8")
+    for side, texts in enumerate(zip(*pairs("train", 2_000), strict=True)):
+        (tmp_path / "text").write_text("\n".join(texts), encoding="utf-8")
         run([python, "-c", TRAIN, tmp_path / "text", tmp_path / f"{side}", "300"])
         file = tmp_path / f"{side}.model"
         found = read_sentencepiece_model(file.read_bytes(), file)

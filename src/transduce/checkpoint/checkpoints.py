@@ -119,10 +119,7 @@ def read_state(opened: VerifiedFolder) -> dict[str, Any]:
 
 
 def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None = None) -> Tensors:
-    """Return the tensors of a file in a step's folder.
-
-    If `value_count` is given and the file has another number of values, it is refused.
-    """
+    """Return a file's tensors; FolderError if damaged or not of `value_count` values (if given)."""
     with opened.open(name) as stream:
         return read_tensors(stream, opened.folder / name, value_count)
 
@@ -162,7 +159,7 @@ def write_tensors(
     tensors: Mapping[str, Mapping[str, Tensor]],
     state: Mapping[str, object] | None,
 ) -> Path:
-    """Write tensors, by file name, and any state to a step's folder; return the folder."""
+    """Write each file's tensors, and the state unless None, to a step's folder; return its path."""
     for each in tensors.values():
         require_finite(each, f"step {step}")
     size = sum(tensor.nbytes for each in tensors.values() for tensor in each.values())
@@ -206,7 +203,7 @@ MAX_BYTES = 24_000_000  # of a milestone: up to 6 million weights in float32
 
 
 def keep_milestones(run: Path, old: list[int]) -> list[int]:
-    """Move snapshots of steps `old` that are milestones to `milestones/`; return the other steps.
+    """Move `old` steps' snapshots that are milestones to `milestones/`; return the other steps.
 
     A snapshot is a milestone if its files are small and its step is at least twice the last
     milestone's.
@@ -225,7 +222,7 @@ def keep_milestones(run: Path, old: list[int]) -> list[int]:
 
 
 def move_to_milestones(run: Path, step: int) -> bool:
-    """Move a small snapshot to a run's folder `milestones/`; return whether that was possible."""
+    """Move a snapshot to `milestones/`; return False if it is too big or cannot be moved."""
     try:
         files = open_step(run / SNAPSHOTS, step).files
         if sum(entry.size for entry in files.values()) > MAX_BYTES:

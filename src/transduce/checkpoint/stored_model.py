@@ -76,7 +76,7 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
     about: Mapping[str, object] | None = None,
     force: bool = False,
 ) -> None:
-    """Write a model folder, replacing an existing one if `force` is true.
+    """Write a model folder; InputError if it exists, unless `force` replaces an intact model.
 
     `about` has further entries of the manifest, such as the averaged steps.
     """

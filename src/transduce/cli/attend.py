@@ -84,7 +84,7 @@ class FigureOptions:
         return self.layer or LAYER
 
     def choose(self) -> "PaperFigure":
-        """Return the paper's figure, with --word and --read in it; refuse both for Figure 5."""
+        """Return the figure, its words replaced by --word and --read; refuse both for Figure 5."""
         from transduce.view.attention.figures import FIGURES
 
         figure = FIGURES[int(self.figure or 0)]
@@ -222,7 +222,7 @@ def require_consistent(
 def record(
     choice: TranslatorChoice, text: str | None, target: str | None, figure: str | None
 ) -> "AttentionView":
-    """Return the attention record of a text, by default the figure's sentence or standard input."""
+    """Run the model on `text`, the figure's sentence or standard input; return its attention."""
     from transduce.text.files import read_short_lines
     from transduce.view.attention.attend import record_attention
 
@@ -297,7 +297,7 @@ def find_link(view: "AttentionView", options: FigureOptions) -> str:
 def find_best_heads(
     view: "AttentionView", options: FigureOptions, *, as_json: bool
 ) -> FigureOptions:
-    """Print how heads rank for a figure; return its options with the best layer and heads."""
+    """Rank heads for a figure and print them; return `options` with the best layer and heads."""
     from transduce.view.attention.figures import choose_heads, join_encoder_words, rank_heads
 
     require(
@@ -313,7 +313,7 @@ def find_best_heads(
 
 
 def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_json: bool) -> None:
-    """Print all heads as JSON, or the ten best and, for Figures 3 and 4, how many are strong."""
+    """Print all heads as JSON, or the ten best and, for Figures 3 and 4, counts of strong heads."""
     from transduce.view.attention.figures import STRONG, count_strong
 
     if as_json:

@@ -189,7 +189,7 @@ def print_comparability(score: "Score") -> None:
 
 
 def poll_outputs(event: int) -> list[int]:
-    """Return which of outputs 1 and 2 now have an event: select.POLLHUP, POLLERR or POLLNVAL."""
+    """Return those of file descriptors 1 and 2 that now have `event`, such as select.POLLHUP."""
     poll = select.poll()
     for number in (1, 2):
         poll.register(number, 0)
@@ -197,7 +197,7 @@ def poll_outputs(event: int) -> list[int]:
 
 
 def is_pipe_closed() -> bool:
-    """Return whether the reader of standard output or error has closed its pipe, as `head` does."""
+    """Return True if the reader of standard output or standard error has closed the pipe."""
     return bool(poll_outputs(select.POLLERR))
 
 

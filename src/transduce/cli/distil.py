@@ -178,5 +178,5 @@ def describe(found: "Distillation", output: Path) -> Iterator[str]:
 
 
 def format_progress(stage: str, done: int, total: int) -> str:
-    """Return a status line; "" at a stage's end, since the training has a display of its own."""
+    """Return a status line on how many lines a stage has done, or "" when all are done."""
     return f"{stage}: {done:,} of {total:,} lines" if done < total else ""

@@ -158,7 +158,7 @@ def evaluation_as_json(found: "Evaluation") -> dict[str, object]:
 
 
 def format_evaluation(found: "Evaluation") -> list[str]:
-    """Format the scores and the perplexity of an evaluation as lines of text."""
+    """Return lines: an evaluation's scores, perplexity, and counts of left-out lines and labels."""
     scores = format_scores([*found.scores, *found.baseline])
     baseline = [f"{BASELINE}: {line}" for line in scores[len(found.scores) :]]
     lines = [*scores[: len(found.scores)], *baseline, str(found.perplexity)]

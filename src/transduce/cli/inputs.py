@@ -158,7 +158,7 @@ class TextOptions:
     test_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
 
     def read_train(self) -> "Pairs | None":
-        """Return the training text, with any silver trees or synthetic pairs; None without text.
+        """Return the training text, plus any silver trees or synthetic pairs; None without a text.
 
         Refuses synthetic pairs without a text.
         """
@@ -211,7 +211,7 @@ class TextOptions:
         return False if self.no_dev else dev
 
     def require_no_text(self, store: Path | None) -> None:
-        """Refuse files of texts together with a prepared corpus (--store)."""
+        """Raise InputError if both a text and a prepared corpus (`store`) are given."""
         named = "".join(format_options(self, *TEXTS)[:1])
         require(
             store is None or not named,

@@ -137,7 +137,7 @@ def format_outputs(line_number: int, outputs: "list[Output]", *, nbest: int, as_
 
 
 def doubt_words(line: str, *, tokenise: bool) -> str:
-    """Return a phrase on why a line seems to be no words separated by spaces, or "".
+    """Return why a line does not look like words separated by spaces, or "" if it does.
 
     Raw text that is about to be split (`tokenise`) may end in a full stop.
     """

@@ -76,10 +76,11 @@ class Commands(click.Group):
 
 
 def split_words(command: click.Command, context: click.Context, words: list[str]) -> list[str]:
-    """Return a command's words, -o=FILE split in two: click would take =FILE as the file's name.
+    """Return `words` with -o=FILE split into -o and FILE; refuse repeated or misplaced options.
 
-    Raises InputError for an option in place of another's value, one with a printed dash, and one
-    that is given twice but takes one value; if that is a number, the last one counts.
+    click would take =FILE as the file's name. Raises InputError for an option in place of another's
+    value, one with a printed dash, and one that is given twice but takes one value; if that is a
+    number, the last one counts.
     """
     options = {name: one for one in command.get_params(context) for name in one.opts}
     end = words.index("--") if "--" in words else len(words)
@@ -225,7 +226,7 @@ def convert_system_error(error: BaseException) -> BaseException:
 
 
 def find_broken_package(error: BaseException) -> str:
-    """Return the name of the package, unless ours, whose import an error ended, or ""."""
+    """Return the name of the other package whose import raised `error`, or "" if none did."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = [
         str(frame.f_globals.get("__name__")).partition(".")[0]

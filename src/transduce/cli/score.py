@@ -193,7 +193,7 @@ def command(
 
 
 def choose_kind(kinds: Mapping[str, bool], reference_count: int) -> str:
-    """Return the one option given in `kinds`, such as --spans, or ""; refuse several references."""
+    """Return the one option that is True in `kinds`, or ""; with it, refuse several references."""
     given = [kind for kind, is_given in kinds.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are of different files", "choose one of them")

@@ -242,7 +242,7 @@ class TranslatorChoice:
     def with_workers(
         self, translator: "Translator", count_lines: Callable[[int], int]
     ) -> "Translator":
-        """Return the translator with the count of worker processes that options or machine decide.
+        """Return a copy of the translator with the worker count that options or machine decide.
 
         `count_lines(most)` counts the lines that the workers would share, but at most `most`.
         """
@@ -255,7 +255,7 @@ class TranslatorChoice:
 def warn_of_sides(
     translator: "Translator", pairs: Iterable[tuple[str, str]], place: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Return the pairs; print a warning if a side is not plain text in the model's language.
+    """Return `pairs` unchanged; print a warning if a side is not text in the model's language.
 
     Fewer than 20 pairs give no warning. The targets may all be empty. The warning puts `place`,
     such as " in a.tsv", after "source" or "target".
@@ -312,8 +312,11 @@ def count_file_lines(path: Path, most: int) -> int:
     return sum(1 for _ in islice(read_lines(path), most)) if path.is_file() else 0
 
 
-def warn_if_unfinished(folders: Sequence[Path]) -> None:
-    """Print a note on each unfinished run in `folders`, with the step of its last checkpoint."""
+def warn_if_unfinished(folders: Sequence[Path], used: int | None = None) -> None:
+    """Print a note on each unfinished run in `folders`, with the step that is used.
+
+    By default that is the step of the run's last checkpoint.
+    """
     from transduce.checkpoint.run_file import is_run, read_run
     from transduce.checkpoint.steps import newest_step
 
@@ -321,7 +324,8 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
         steps = read_run(folder).recipe.training.steps
         done = newest_step(folder)
         if done is not None and done < steps and not has_finished(folder, done):
-            display.print_note(f"{folder} is not finished: using step {done:,} of {steps:,}")
+            step = done if used is None else used
+            display.print_note(f"{folder} is not finished: using step {step:,} of {steps:,}")
 
 
 def has_finished(run: Path, step: int) -> bool:

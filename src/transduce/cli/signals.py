@@ -145,7 +145,7 @@ def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequest
 
 @contextmanager
 def ending_signals_as_interrupts() -> Iterator[None]:
-    """Handle SIGTERM, SIGHUP and SIGXCPU as Ctrl-C, so that `transduce.train` saves its run.
+    """In a with block, treat SIGTERM, SIGHUP and SIGXCPU as Ctrl-C, so that a run is saved.
 
     Ctrl-C works even if it was ignored before. When any of the three signals ends the with block,
     the error of the first that arrived is raised in place of KeyboardInterrupt.

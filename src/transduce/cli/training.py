@@ -118,7 +118,7 @@ class RecentUpdates:
         self.clock: list[tuple[float, float]] = []  # (clock, seconds of updates), first and last
 
     def add(self, update: "Update", progress: "Progress") -> None:
-        """Record an update: its time, the token count, and its loss if that is finite."""
+        """Record an update's loss, if finite, and the run's seconds and target tokens so far."""
         if math.isfinite(update.nats):
             self.nats.append(update.nats)
         mark = progress.seconds, progress.target_tokens

@@ -200,7 +200,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
 
 
 def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) -> None:
-    """Write each output picture into a new folder as a PNG file named by its line's number."""
+    """Write each output picture into a new folder as N.png for line N, or N-RANK.png for n-best."""
     from transduce.durable.folder import atomic_folder
     from transduce.text.signals import Signal, write_png
 
@@ -226,7 +226,7 @@ def require_usable_output(
 @final
 @dataclass(frozen=True)
 class TextPart:
-    """A whole text or a shard of it: its lines, how many are searched together, its output."""
+    """A text or a shard: output, number of lines searched together, first line's number, filter."""
 
     opened: AbstractContextManager[IO[str]]
     block: int
@@ -235,7 +235,7 @@ class TextPart:
 
 
 def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
-    """Return a shard's prefixes; raise InputError unless the file has one prefix for each line."""
+    """Return the prefixes of a shard's lines; refuse a file without one for each line of text."""
     from transduce.inference.shards import find_shard_text
 
     found = find_shard_text(file, text.shard)
@@ -245,7 +245,7 @@ def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
 
 
 def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
-    """Return a shard with its own folder in `output`; if the shard is written already, no lines."""
+    """Return a shard to write to its own folder in `output`; it has no lines if written already."""
     from transduce.inference.shards import create_shard, is_written
     from transduce.inference.translator import WORKER_BLOCK
 

@@ -187,7 +187,7 @@ def choose_available(
 def find_readable_file(
     texts: Sequence[Text], settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Find or download these texts' file, from the first address that gives a readable one.
+    """Find or download the one file of these texts, from the first address with a readable copy.
 
     A download without a known checksum is deleted if it cannot be read, or has no line of text, and
     its next address is tried.
@@ -265,7 +265,7 @@ def read_lines(
 
 
 def list_tree_forms(line: bytes) -> list[bytes]:
-    """Return what a tree adds to each of the FILES: its line, and both of its tagged sentences.
+    """Return a tree's line, its part-of-speech tagged and its chunk-tagged sentence, as file bytes.
 
     A tree without words, with traces (-NONE-) alone, has no tagged sentence.
     """

@@ -151,7 +151,7 @@ def parse_entry(line: bytes) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, ...]) -> list[Texts]:
-    """Return an entry's text pairs: one of two files, or one per file; refuse other formats."""
+    """Return an entry's text pairs, one from two files or one per file; InputError if neither."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

@@ -76,7 +76,7 @@ def find_section_files(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """Yield (folder, its files), sorted, without hidden ones; InputError if `folder` is none."""
+    """Yield (folder, its files), sorted, without hidden ones; InputError if there is no folder."""
     if not folder.is_dir():
         raise InputError("is not a folder", "name a folder of files of trees", file=folder)
     for name, folders, files in os.walk(folder, onerror=refuse_unreadable):
@@ -100,7 +100,7 @@ def filter_by_ending(paths: Iterable[Path], endings: Sequence[str]) -> list[Path
 
 
 def require_single_copies(paths: Iterable[Path]) -> None:
-    """Raise InputError if a folder has a file twice, for example compressed and not."""
+    """Raise InputError if two paths differ only in case or in compression (.gz, for example)."""
     known: dict[str, Path] = {}
     for path in paths:
         key = str(path).lower()

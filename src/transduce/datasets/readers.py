@@ -96,12 +96,12 @@ def variant_language(variant: Xml.Element) -> str:
 
 
 def take_every(step: int) -> PairFilter:
-    """Build a filter that keeps only every `step`-th pair."""
+    """Build a filter that keeps only pairs `step`, 2 `step` and so on, counted from 1."""
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step == 0)
 
 
 def drop_every(step: int) -> PairFilter:
-    """Build a filter that drops every `step`-th pair."""
+    """Build a filter that drops pairs `step`, 2 `step` and so on, counted from 1."""
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step)
 
 

@@ -95,7 +95,7 @@ class PartialDownload:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def find_resume_point(self, address: str) -> tuple[int, str]:
-        """Return the byte offset to resume the download at, and the version of the bytes so far.
+        """Return the byte offset to resume at, and the server's version of the bytes ("": unknown).
 
         The version is the server's ETag or Last-Modified, or "" if unknown or from another address.
         Without a version the offset is 0, unless the checksum of the whole file is known.
@@ -189,7 +189,7 @@ def transfer_once(
 
 
 def build_headers(start: int, version: str) -> dict[str, str]:
-    """Build headers that ask for a file from `start`, or for all of it if `version` is outdated."""
+    """Build headers that ask for a file from byte `start`, or for all if `version` is outdated."""
     headers = {"Accept-Encoding": "identity", "User-Agent": "transduce"}
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -201,7 +201,7 @@ def build_headers(start: int, version: str) -> dict[str, str]:
 def read_extent(
     answer: http.client.HTTPResponse, start: int, part: PartialDownload
 ) -> tuple[int, int]:
-    """Return a response's (first byte's offset, file size or 0); RefusedError if these do not fit.
+    """Return (first byte's offset, file size or 0); RefusedError for another range or known size.
 
     `start` is the byte that was asked for; a response may also begin at byte 0.
     """

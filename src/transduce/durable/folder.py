@@ -263,7 +263,7 @@ class HashingReader:
         return data
 
     def fill(self, buffer: memoryview) -> bool:
-        """Read the next bytes into a buffer; return False if the file ends before it is full."""
+        """Fill a buffer with the next bytes; return False if the file ends before that."""
         count = self.stream.readinto(buffer)
         self.digest.update(buffer[:count])
         return count == len(buffer)
@@ -316,7 +316,7 @@ def require_harmless_output(output: Path) -> None:
 
 
 def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
-    """Refuse an existing path unless it holds the file `sign`, or only files named in `ours`.
+    """Raise InputError if a path exists with other files than `ours`, and has no file `sign`.
 
     The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
     is to be, such as "run". A path inside a model, a store or another folder of its kind is
@@ -457,7 +457,7 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
 
 
 def unreadable_error(path: Path, error: OSError) -> TransduceError:
-    """Build the error for a path that cannot be read.
+    """Return a FolderError for an unreadable path, or another error if memory or files ran out.
 
     A missing permission is reported as such, not as damage. If memory or open files ran out, the
     error is no FolderError, since a run skips a checkpoint with a FolderError.
@@ -499,7 +499,7 @@ def is_nearly_empty(descriptor: int) -> bool:
 
 
 def has_less_data(descriptor: int, least: int, *, if_in_doubt: bool) -> bool:
-    """Return whether a sparse file stores under `least` bytes, by a search for its holes.
+    """Return whether a file stores under `least` bytes; `if_in_doubt` if it has too many holes.
 
     A file of more than `MOST_EXTENTS` parts is in doubt: the answer is then `if_in_doubt`.
     """

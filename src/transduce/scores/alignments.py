@@ -61,7 +61,7 @@ class AlignmentResult:
 
     @property
     def details(self) -> dict[str, Any]:
-        """Precision and recall in percent, and the numbers of links."""
+        """`precision` and `recall` in percent, and each count of links under its field name."""
         return {"precision": self.precision, "recall": self.recall, **asdict(self)}
 
 
@@ -108,7 +108,7 @@ AER = Metric(
 
 
 def read_alignments(name: str, text: Text, parse: Callable[[str], object]) -> list[str]:
-    """Return a text's lines if `parse` accepts each; add file and line to its InputError."""
+    """Return a text's lines unparsed; InputError with file and line where `parse` refuses one."""
     lines = read_text(name, text)
     file = text if isinstance(text, Path | str) else name
     for number, line in enumerate(lines, start=1):

@@ -223,9 +223,9 @@ def compare_tags(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> list[Comparison]:
-    """Compare two taggers' labels of the same tokens by span F1 and by accuracy.
+    """Return two comparisons of two taggers' labels: the first by span F1, the second by accuracy.
 
-    The first comparison is of span F1, the second of accuracy.
+    Raises InputError unless both outputs have the tokens of the gold text.
     """
     texts = [read_sentences(text) for text in (gold, *outputs)]
     for output in texts[1:]:
@@ -238,7 +238,7 @@ def compare_tags(
 
 
 def read_sentences(text: object) -> list[TaggedSentence]:
-    """Return tagged sentences, given as a list or a two-column file; refuse other values."""
+    """Return the sentences of a list, or of the tagged file at a path; else raise InputError."""
     if isinstance(text, Path | str):
         return list(read_tagged(read_path("tagged text", text)))
     found: list[Any] = list(text) if isinstance(text, Iterable) else [text]

@@ -41,7 +41,7 @@ def build_bleu_metric(name: str, description: str, *, lowercase: bool = False) -
 
 
 def build_mecab_metric(language: str, variants: Mapping[str, Metric]) -> Metric:
-    """Build a BLEU metric that counts the words that MeCab finds in a language's text."""
+    """Build BLEU over MeCab's words for "ja" or "ko"; `variants` are metrics of other languages."""
     return Metric(
         "BLEU",
         "Japanese or Korean words as MeCab cuts them; needs sacrebleu[ja] or sacrebleu[ko]",

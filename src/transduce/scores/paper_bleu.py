@@ -55,7 +55,7 @@ BLEU_METRICS = (
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
-    """Return texts with the output tokenised and compounds split, and a signature suffix."""
+    """Tokenise the output, split all texts' compounds; return the texts and a signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -71,7 +71,7 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Return plain texts tokenised, with compounds split, and a signature suffix."""
+    """Tokenise output and references, split their compounds; return them and a signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:

@@ -67,7 +67,7 @@ class SacreBleuScorer:
 
 
 def pick(*names: str) -> Callable[[Any], dict[str, Any]]:
-    """Return a function that returns these attributes of a score of sacreBLEU, by name."""
+    """Return a function from a sacreBLEU score to a dict of its attributes with these names."""
     return lambda score: {name: getattr(score, name) for name in names}
 
 

@@ -44,7 +44,7 @@ class Score:
 
 
 def format_scores(scores: Sequence[Score]) -> list[str]:
-    """Format scores as lines; after the first, an unknown test set is called "the same N lines"."""
+    """Return a line per score; an unknown test set is "the same N lines" from the second on."""
     lines = list(map(str, scores))
     if scores and scores[0].test_set.startswith(NAMELESS):
         first = f"{scores[0].test_set} | {scores[0].lines:,} lines"

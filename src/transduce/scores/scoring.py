@@ -138,7 +138,7 @@ def describe_slow_metrics(
 
 
 def find_other_form(texts: Mapping[str, Sequence[str]]) -> str:
-    """Return a warning if a test of FORMS fails for some but not all of these texts, else ""."""
+    """Return a warning if some but not all texts, given by name, fail a check in FORMS, else ""."""
     for fact, fits in FORMS.items():
         misfits = [name for name, text in texts.items() if not all(map(fits, text))]
         if 0 < len(misfits) < len(texts):

@@ -64,7 +64,7 @@ class SpanCounts:
 
     @property
     def details(self) -> dict[str, Any]:
-        """Recall and precision in percent, and the counts."""
+        """`recall` and `precision` in percent, and each count under its field name."""
         return {"recall": 100 * self.recall, "precision": 100 * self.precision, **asdict(self)}
 
 
@@ -133,7 +133,7 @@ class SpanReport:
         return SpanAverage(precision, recall, f1, self.counts.gold)
 
     def as_json(self) -> dict[str, Any]:
-        """Return averages, counts and the scores of each span type as plain values for JSON."""
+        """Return counts, accuracy, averages and the scores of each span type as values for JSON."""
         averages = ("micro", "macro", "weighted")
         return {
             "scheme": self.scheme,

@@ -39,7 +39,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @final
 @dataclass(frozen=True)
 class Operation:
-    """A decorator that declares what a function answers: method and path, request, answers."""
+    """A decorator that declares a function's HTTP method, path, request type and answers."""
 
     call: str  # method and path
     name: str

@@ -46,7 +46,7 @@ MEMORY = "is there memory?"  # the hint for a process that ended without an erro
 @final
 @dataclass(eq=False)
 class Job:
-    """The orders of one request, such as its sentences, and the answers so far."""
+    """One request's parts (`orders`, such as its sentences), and the answers received so far."""
 
     orders: Sequence[Work]
     waiting: deque[Work]  # the orders that no process has yet
@@ -91,7 +91,7 @@ class SearchClient:
             self.loop.call_soon(self.read)
 
     def ping(self, most: float) -> bool:
-        """Send a ping unless one is unanswered; return False if that lasts over `most` seconds."""
+        """Ping if no ping is pending; return False if one has been pending over `most` seconds."""
         now = self.loop.time()
         if self.pinged is None:
             self.pinged = now
@@ -99,7 +99,7 @@ class SearchClient:
         return now - self.pinged <= most
 
     def kill(self) -> None:
-        """Kill a process that hangs; `on_end` is called a moment later."""
+        """If the pipe is open, close it and kill the process; `on_end` is called soon after."""
         if self.is_open:
             self.close()
             if self.process is not None:
@@ -164,12 +164,12 @@ class Dispatcher:
 
     @property
     def waiting(self) -> int:
-        """The number of sentences that wait for a search."""
+        """The number of sentences in the queue, not yet sent to a search process."""
         return sum(len(job.waiting) for job in self.turns)
 
     @property
     def running(self) -> int:
-        """The number of sentences that the processes have now."""
+        """The number of sentences sent to the search processes and not finished yet."""
         return sum(map(len, self.clients.values()))
 
     async def start(self) -> Ready:

@@ -115,7 +115,7 @@ class Guard:
 
 @lru_cache(maxsize=256)  # most requests name the same host
 def is_address(host: str) -> bool:
-    """Return whether a host is an IP address, which, unlike a name, no page can redirect."""
+    """Return whether `host` is an IP address; unlike a name, no web page can redirect it."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

@@ -307,7 +307,7 @@ def check_text(name: str, value: object, rules: Mapping[str, Any]) -> str:
 
 
 def check_number(name: str, value: object, rules: Mapping[str, Any]) -> int:
-    """Return `value` as an int; refuse it if it is no number from 0 to the most in `rules`."""
+    """Return an int or up to 8 digits as an int; refuse all else, and numbers over the maximum."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:

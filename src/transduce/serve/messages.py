@@ -23,7 +23,7 @@ class Sentence:
 @final
 @dataclass(frozen=True)
 class AttentionRequest:
-    """An order for the attention page of a text and its translation, within a limit of memory."""
+    """An order for the attention page of a text and its translation; `most` limits its memory."""
 
     id: int
     text: str = field(repr=False)
@@ -53,7 +53,7 @@ class Alive:
 @final
 @dataclass(frozen=True)
 class Ready:
-    """The answer of a process that has loaded its model, and a description of the model."""
+    """Sent once a process has loaded its model: name, languages, hash, beam and capacity."""
 
     name: str
     source: str

@@ -84,7 +84,7 @@ class ServerSettings:
 
 
 def tell_exhaustion_once(on_message: Callable[[str], None]) -> Callable[..., None]:
-    """Return an event loop's exception handler that tells once if no connection can be opened.
+    """Return an asyncio exception handler that warns once when no connection can be opened.
 
     asyncio accepts connections again after a second. All other errors are handled as usual.
     """

@@ -47,7 +47,7 @@ class Validation:
 @final
 @dataclass(frozen=True)
 class MachineRecord:
-    """The devices that a run uses: their count, measured speed, and operations per target piece."""
+    """The devices of a run: name, count, measured speed, and operations per target piece."""
 
     device: str
     devices: int

@@ -96,7 +96,7 @@ class BracketLine:
 
     @property
     def hangs_evalb(self) -> bool:
-        """Whether EVALB would loop forever at this line, because a word is outside of a leaf."""
+        """True if EVALB would loop forever at this line, because a word is outside of a leaf."""
         return self.faults[-1:] == (STRAY_WORD,)
 
 
@@ -185,7 +185,7 @@ class LineReader:
         self.depth -= 1
 
     def finish(self) -> BracketLine:
-        """Return the line that was read; constituents that are still open end at UNCLOSED."""
+        """Return the line that was read; constituents still open have the end -1 (UNCLOSED)."""
         stopped = self.faults[-1:] == [STRAY_WORD]
         if self.depth and not stopped:
             self.faults.append(TOO_MANY_OPEN)
@@ -374,7 +374,7 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
 
 
 def require_trees(texts: Texts) -> tuple[Texts, str]:
-    """Return the texts unchanged, and ""; raise InputError if a non-empty text has no tree."""
+    """Return the texts unchanged, and "" as suffix; InputError if a non-empty text has no tree."""
     for number, text in enumerate(texts):
         if any(text) and not any(map(TERMINALS.search, text)):
             name = "the reference" if number else "the output"
@@ -383,7 +383,7 @@ def require_trees(texts: Texts) -> tuple[Texts, str]:
 
 
 def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int) -> Figures:
-    """Return F1 in percent from sums of `count_brackets`, with recall, precision and the sums."""
+    """Return F1 in percent; its details are recall and precision in percent, and the five sums."""
     details: dict[str, Any] = {
         "recall": percentage(matched, gold),
         "precision": percentage(matched, test),
@@ -418,9 +418,9 @@ def count_brackets(
 
 
 def copy_tags(output_line: str, gold_line: str) -> str:
-    """Return an output tree's line with the gold tree's part-of-speech tags on its leaves.
+    """Return the output tree with the gold tree's tags on its leaves; unchanged if words differ.
 
-    Traces of the gold tree (-NONE-) are not words. A tree whose words differ stays unchanged.
+    Traces of the gold tree (-NONE-) are not words.
     """
     gold = [leaf for leaf in TERMINALS.finditer(gold_line) if leaf["tag"] != TRACE]
     words = [leaf["word"] for leaf in TERMINALS.finditer(output_line)]

@@ -92,7 +92,7 @@ def read_parameters(path: Path | str) -> BracketParameters:
 
 
 def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
-    """Add a keyword's value to `found`, by `BracketParameters` field; ValueError if invalid."""
+    """Set a keyword's field in `found`, or extend it if it is a list; ValueError if invalid."""
     if not value:
         raise ValueError(f"{keyword} has no value")
     if keyword in LIST_KEYS:

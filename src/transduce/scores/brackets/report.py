@@ -209,7 +209,7 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message) for EVALB's messages; `faults` has the messages of each line.
+    """Yield (line number, message) for each of a line's `faults`, and for unequal numbers of lines.
 
     Last comes a message if one file has more lines. At a word outside of a leaf EVALB repeats its
     message without end, and so does this function.
@@ -244,7 +244,7 @@ def format_sentence(sentence_number: int, one: SentenceCounts) -> str:
 
 
 def format_total(every: BracketSummary) -> str:
-    """Return the line of totals below EVALB's table, without bracket totals if a side has none."""
+    """Return EVALB's totals line, without bracket figures if gold or output has no brackets."""
     brackets = (
         f"                {every.recall:6.2f} {every.precision:6.2f} {every.matched:6}"
         f" {every.gold:5} {every.test:5}  {every.crossing:5}"

@@ -28,7 +28,7 @@ class ProcessGroup(Protocol):
     def run_micro_batches(
         self, accumulate: Accumulate, token_counts: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over ranks; return each micro-batch's summed loss and -log p, or None.
+        """Sum gradients over ranks; return M rows (loss sum, -log p sum), or None if stopped.
 
         Each micro-batch is computed on one rank, by `accumulate`. If the result is None, a signal
         stopped a rank, and the update must be dropped.
@@ -58,7 +58,7 @@ class SingleProcess:
         token_counts: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
-        """Add gradients in order; return each micro-batch's summed loss and -log p, or None."""
+        """Add gradients in order; return M rows (loss sum, -log p sum), or None if stopped."""
         sums = list[Tensor]()
         for index in range(len(token_counts)):
             if self.requests.stop_signal:

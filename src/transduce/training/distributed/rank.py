@@ -92,7 +92,7 @@ def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
 
 
 class SignalRequests:
-    """What signals asked of a training run: to stop, or to write a checkpoint now."""
+    """What signals asked of a run: to stop (the signal, or 0), or to write a checkpoint now."""
 
     stop_signal: int = 0  # the number of the signal that requested to stop; 0 if none
     checkpoint: bool = False  # whether a signal requested a checkpoint now

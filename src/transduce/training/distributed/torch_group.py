@@ -56,7 +56,7 @@ class TorchProcessGroup:
     def run_micro_batches(
         self, accumulate: Accumulate, token_counts: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over ranks; return each micro-batch's summed loss and -log p, or None.
+        """Sum gradients over ranks; return M rows (loss sum, -log p sum), or None if stopped.
 
         Each rank computes the gradients of its own micro-batches; a rank that a signal stops skips
         the rest of them. The result is None if a signal stopped any rank.
@@ -78,7 +78,7 @@ class TorchProcessGroup:
         return sums if went_on else None
 
     def exchange_requests(self, losses: Tensor) -> bool:
-        """Sum `losses` and requests over ranks, in place; return False if a signal stopped a rank.
+        """Sum `losses` over ranks in place, share requests; return False if a signal stopped one.
 
         Each element is computed by one process and is 0 on all others, so the sums are exact.
         """
@@ -193,7 +193,7 @@ def sum_in_micro_batch_order(
 
 
 def assign_micro_batches(token_counts: Sequence[int], world_size: int) -> list[list[int]]:
-    """Return the indices of each rank's micro-batches, so that all ranks have similar counts."""
+    """Return the micro-batch indices of each rank, such that ranks have similar token sums."""
     shares: list[list[int]] = [[] for _ in range(world_size)]
     loads = [0] * world_size
     for index in sorted(range(len(token_counts)), key=lambda index: -token_counts[index]):
@@ -269,7 +269,7 @@ class Rendezvous:
 
     @contextmanager
     def join_group(self, requests: SignalRequests) -> Iterator[TorchProcessGroup]:
-        """Context manager that opens the process group; all ranks must join within the timeout."""
+        """In a with block, yield the open process group; all ranks must join within the timeout."""
         backends = "cpu:gloo"
         device_type = select_device().type
         require(
