@@ -3,11 +3,13 @@
 import functools
 import json
 
+import numpy as np
 from tests.view.browser import Browser
 
 from transduce.inference.translator import Translator
 from transduce.view.explainer.explain import explain
 
+TOLERANCE = 1e-4  # of a number in float32
 READY = "window.transduce && transduce.page.ready"
 WRITTEN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 TRACE = """
@@ -59,6 +61,19 @@ def number_of(text: str) -> float:
 def trace(browser: Browser, source, output, off=()):
     """Return all intermediates that the page computes: by name, a list of rows."""
     return browser.run(TRACE, source, output, list(off))
+
+
+def as_array(rows):
+    """Return rows as an array; the page hands over -Infinity as None."""
+    return np.array([[-np.inf if x is None else x for x in row] for row in rows])
+
+
+def assert_equal(found, expected):
+    """Check that rows are equal, and -Infinity where they are expected to be."""
+    assert found.shape == expected.shape
+    assert np.array_equal(np.isinf(found), np.isinf(expected))
+    finite = np.isfinite(expected)
+    assert np.abs(found[finite] - expected[finite]).max() <= TOLERANCE
 
 
 def search(browser: Browser, texts, off=(), **changes):

@@ -32,6 +32,14 @@ SHAPES = {
     "pre-norm": replace(ODD, norm="pre"),
     "deep encoder": replace(ODD, encoder_layers=3, decoder_layers=1),
     "deep decoder": replace(ODD, encoder_layers=1, decoder_layers=2),
+    "swish and biases": replace(
+        ODD,
+        activation="swish",
+        attention_biases=True,
+        output_bias=True,
+        norm_epsilon=0.1,
+        tie_embeddings="target",
+    ),
     "neighbourhoods": replace(ODD, encoder_neighbourhood=3, decoder_neighbourhood=5),
 }
 

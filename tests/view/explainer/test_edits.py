@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.view.explainer.opened import change, open_explainer
+from tests.view.explainer.opened import TOLERANCE, change, open_explainer
 from tests.view.explainer.samples import ODD, TEXT, make_translator
-from tests.view.explainer.test_model import TOLERANCE, stored_model
+from tests.view.explainer.test_model import stored_model
 from tests.view.explainer.test_switches import PARTS, compute_logits
 
 pytestmark = pytest.mark.browser

@@ -1,9 +1,8 @@
 """A page whose model computes something else says so: its self-check sees each planted fault."""
 
 import pytest
-from tests.view.explainer.opened import READY
+from tests.view.explainer.opened import READY, TOLERANCE
 from tests.view.explainer.samples import ODD, TEXT, make_translator
-from tests.view.explainer.test_model import TOLERANCE
 
 from transduce.view.explainer import explain as explain_module
 from transduce.view.page import document
@@ -13,7 +12,7 @@ pytestmark = pytest.mark.browser
 FAULTS = {
     "mask one later": ("(open || j <= position)", "(open || j <= position + 1)"),
     "mask one earlier": ("(open || j <= position)", "(open || j < Math.max(position, 1))"),
-    "queries are keys": ("[q, keys, values] = project(", "[keys, q, values] = project("),
+    "queries are keys": ("[q, keys, values] = projectSelf(", "[keys, q, values] = projectSelf("),
     "no scale of scores": ("scale = 1 / Math.sqrt(d_k)", "scale = 1"),
     "no scale of embeddings": ("scale = Math.sqrt(d_model)", "scale = 1"),
     "sine is cosine": ("return isCosine ? Math.cos", "return !isCosine ? Math.cos"),
@@ -22,8 +21,8 @@ FAULTS = {
         "positionVector(model, side, first[i] + 1)",
     ),
     "norm before the sum": (
-        "normed = layerNorm(sums, gain, bias)",
-        "normed = addRows(rows, layerNorm(found, gain, bias))",
+        "normed = normalised(model, `${norm}.norm`, sums)",
+        "normed = addRows(rows, normalised(model, `${norm}.norm`, found))",
     ),
     "no cut at zero": ("x > 0 ? x : 0", "x"),
     "values of another head": ("* value[k]", "* value[(k + d_v) % value.length]"),

@@ -1,8 +1,15 @@
 """The model in the page computes what PyTorch computes with the same stored weights."""
 
-import numpy as np
 import pytest
-from tests.view.explainer.opened import change, open_explainer, search, trace
+from tests.view.explainer.opened import (
+    TOLERANCE,
+    as_array,
+    assert_equal,
+    change,
+    open_explainer,
+    search,
+    trace,
+)
 from tests.view.explainer.samples import SHAPES, TEXT, make_translator
 
 from transduce.inference.outputs import combine_models
@@ -13,24 +20,11 @@ from transduce.view.explainer.weights import store_weights
 from transduce.vocabulary import END
 
 pytestmark = pytest.mark.browser
-TOLERANCE = 1e-4
 
 
 def stored_model(translator):
     weights = store_weights(translator.models[0].named_weights(), "float16")
     return build_stored_model(translator, weights)
-
-
-def as_array(rows):
-    """Return rows as an array; the page hands over -Infinity as None."""
-    return np.array([[-np.inf if x is None else x for x in row] for row in rows])
-
-
-def assert_equal(found, expected):
-    assert found.shape == expected.shape
-    assert np.array_equal(np.isinf(found), np.isinf(expected))
-    finite = np.isfinite(expected)
-    assert np.abs(found[finite] - expected[finite]).max() <= TOLERANCE
 
 
 @pytest.fixture(scope="module", params=SHAPES)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.view.explainer.opened import open_explainer, search, trace
+from tests.view.explainer.opened import TOLERANCE, open_explainer, search, trace
 from tests.view.explainer.samples import ODD, TEXT, make_translator
-from tests.view.explainer.test_model import TOLERANCE, stored_model
+from tests.view.explainer.test_model import stored_model
 from torch import nn
 
 from transduce.packed import Packed

@@ -53,6 +53,7 @@ def used_texts():
     called += re.findall(r'\["[a-z0-9{}.]+", "([^"]+)"\]', tables)
     said = ("title", "text", "then", "chapter")
     called += [step[name] for step in read_tour(None) for name in said if name in step]
+    called += [text for step in read_tour(None) for text in step.get("instead", {}).values()]
     notes = re.findall(r'"((?:This model|Not all)[^"]+)"', read_part("explainer/explain.py"))
     assert len(notes) == len(set(notes)), module.list_notes
     called += [text for line in read_film(None) for text in (line.text, line.goal)]

@@ -60,6 +60,7 @@ from transduce.view.page.document import (
     texts_block,
 )
 from transduce.vocabulary import END, Vocabulary
+from transduce.vocabulary.sentencepiece import UNKNOWN_ID
 from transduce.vocabulary.vocabulary import deserialise
 
 FRAME_HEIGHT = 800  # pixels of the page in a notebook
@@ -70,7 +71,7 @@ MOST_TEXTS = 14  # sentences with which experiments are tried
 WORDS, TRIED = range(7, 11), 11  # words of a phrasebook's sentence; how many sentences are tried
 ENGLISH = ("A dog runs.", "The small house is old.", "She reads a book.")
 INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
-CORE = ("sums", "pieces", "weights", "model", "beam")
+CORE = ("sums", "pieces", "unigram", "weights", "model", "beam")
 VIEWS = (
     *("state", "texts", "compute", "cells", "picture", "panels", "tree", "training", "guess"),
     *("map", "switches", "stages", "tour", "scenes", "film", "export", "main"),
@@ -183,11 +184,12 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     texts = [*offered] or list(dict.fromkeys([*shown, reordered_text, *texts]))[:EXAMPLES]
     swap = experiments["positions"]
     experiments["positions"] = replace(swap, twin=find_twin(translator, swap.text, [*outputs]))
-    experiments["alpha"] = find_alpha(
-        outputs,
-        lambda text, alpha: translate_with_change(translator, model, text, Change(alpha=alpha)),
-        partial(decode_output, translator),
-    )
+    if translator.recipe.search.penalty == "gnmt":  # only this length penalty has an α
+        experiments["alpha"] = find_alpha(
+            outputs,
+            lambda text, alpha: translate_with_change(translator, model, text, Change(alpha=alpha)),
+            partial(decode_output, translator),
+        )
     (language, own), title = words, translator.recipe.name.partition(" with ")[0]
     header = {
         **build_header(translator, texts, compute_example(translator, model, texts[0])),
@@ -222,14 +224,13 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
         f"the explainer stores weights itself, and these are already rounded to {precision}",
         "load the model in float32",
     )
-    supported = Architecture()
-    others = "activation", "attention_biases", "output_bias", "norm_epsilon", "compatibility"
-    for name in others:
-        require(
-            getattr(model.sizes, name) == getattr(supported, name),
-            f"architecture.{name} is {getattr(model.sizes, name)}, which the page cannot compute",
-            INSTEAD,
-        )
+    supported = Architecture().compatibility
+    require(
+        model.sizes.compatibility == supported,
+        f"architecture.compatibility is {model.sizes.compatibility}, and the page computes "
+        f"{supported}",
+        INSTEAD,
+    )
     count = sum(weight.numel() for weight in read_weights(model).values())
     require(
         count <= max_weights,
@@ -313,8 +314,16 @@ def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any
 
 
 def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
-    """Return a vocabulary's kind, and its learned merges as pairs of ids, or pieces as bytes."""
+    """Return a vocabulary's kind and what it learned.
+
+    It learned merges as pairs of ids, pieces as bytes, or pieces with their scores. To the last
+    belongs the compiled table by which SentencePiece rewrites text, in base64.
+    """
     kind, first_learned = deserialise(vocabulary.to_bytes()), 258
+    if kind.model["type"] == "Unigram":
+        learned = kind.model["vocab"][UNKNOWN_ID + 1 :]
+        charsmap = (kind.normalizer or {})["normalizers"][0].get("precompiled_charsmap", "")
+        return {"kind": "unigram", "learned": learned, "charsmap": charsmap}
     if kind.model["type"] == "WordPiece":
         pieces = [list(one) for one in kind.symbol_bytes[first_learned:]]
         return {"kind": "word-piece", "learned": pieces}
@@ -358,6 +367,12 @@ def list_notes(translator: Translator) -> list[str]:
         found.append(
             "This model's sines come first, then its cosines; the paper's alternate (3.5)."
         )
+    if sizes.activation == "swish":
+        found.append("This model has swish, x / (1 + exp(−x)), in place of max(0, x) (3.3).")
+    if sizes.attention_biases:
+        found.append("This model's projections in attention have biases (3.2.2).")
+    if sizes.output_bias:
+        found.append("This model adds a bias to each logit (3.4).")
     if sizes.tie_embeddings != "all":
         found.append("Not all three matrices of section 3.4 are shared in this model.")
     return found

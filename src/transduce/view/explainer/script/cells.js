@@ -17,10 +17,10 @@ function productTerms(a, b, bias = 0) {
   return { terms, bias, total: terms.reduce((sum, [, x, y]) => sum + x * y, bias) };
 }
 
-/** Returns a row of a weight matrix. */
-function weightRow(model, name, row) {
-  const { data, shape: [, width] } = model.weights[name];
-  return data.subarray(row * width, (row + 1) * width);
+/** Returns the sum of x Wᵀ + b at one place, by the matrix of a name and its bias if the model has one. */
+function projectionTerms(model, name, x, row) {
+  const { data, shape: [, width] } = model.weights[`${name}.weight`];
+  return productTerms(x, data.subarray(row * width, (row + 1) * width), model.weights[`${name}.bias`]?.data[row]);
 }
 
 /** Returns the softmax of a row at one place as its parts. */
@@ -31,10 +31,10 @@ function shareOf(scores, j, formula) {
 
 /** Returns LayerNorm of a row at one place as its parts. */
 function normOf(model, row, j, path) {
-  const [mean, scale] = moments(row), [gain, bias] = ["weight", "bias"].map(part => model.weights[`${path}.${part}`].data[j]);
+  const [mean, scale] = moments(row, model.sizes.norm_epsilon), [gain, bias] = ["weight", "bias"].map(part => model.weights[`${path}.${part}`].data[j]);
   return {
-    formula: gettext("LayerNorm: (x − mean) / √(variance + 10⁻⁶) · gain + bias"),
-    steps: [["x", row[j]], [gettext("mean of the row"), mean], [gettext("1 / √(variance + 10⁻⁶)"), scale], [gettext("gain"), gain], [gettext("bias"), bias]],
+    formula: gettext("LayerNorm: (x − mean) / √(variance + ε) · gain + bias"),
+    steps: [["x", row[j]], [gettext("mean of the row"), mean], ["ε", model.sizes.norm_epsilon], [gettext("1 / √(variance + ε)"), scale], [gettext("gain"), gain], [gettext("bias"), bias]],
     value: (row[j] - mean) * scale * gain + bias,
   };
 }
@@ -63,8 +63,8 @@ function attentionCell(model, trace, name, what, head, i, j) {
     const fromMemory = kind === "cross" && what !== "q", rows = trace[fromMemory ? "encoder.output" : readBefore(name)];
     const first = { q: 0, k: kind === "cross" ? 0 : heads * d_k, v: (kind === "cross" ? 1 : 2) * heads * d_k }[what];
     const matrix = kind === "self" ? "query_key_value" : what === "q" ? "query" : "key_value";
-    const found = productTerms(rows[i], weightRow(model, `${path}.${matrix}.weight`, first + j));
-    return { formula: `${what} = x W^(${what.toUpperCase()})`, ...found, value: found.total };
+    const found = projectionTerms(model, `${path}.${matrix}`, rows[i], first + j), letter = what.toUpperCase();
+    return { formula: BIASED ? `${what} = x W^(${letter}) + b^(${letter})` : `${what} = x W^(${letter})`, ...found, value: found.total };
   }
   if (what === "scores") {
     const part = rows => rows.subarray(h * d_k, (h + 1) * d_k), found = productTerms(part(trace[`${name}.q`][i]), part(trace[`${name}.k`][j]));
@@ -78,16 +78,16 @@ function attentionCell(model, trace, name, what, head, i, j) {
     for (const term of found.terms) term[0] = visible(piecesOf(sidesOf(`${name}.v`)[0])[term[0] - 1]);
     return { formula: silent ? gettext("head {0} is off: 0", of) : gettext("Σ weight · v, head {0}", of), ...found, value: silent ? 0 : found.total };
   }
-  const found = productTerms(trace[`${name}.joined`][i], weightRow(model, `${path}.output.weight`, j));
-  return { formula: "Concat(head₁, …, head_h) W^(O)", ...found, value: found.total };
+  const found = projectionTerms(model, `${path}.output`, trace[`${name}.joined`][i], j);
+  return { formula: `Concat(head₁, …, head_h) W^(O)${BIASED ? " + b^(O)" : ""}`, ...found, value: found.total };
 }
 
 /** Returns how a number of the feed-forward network comes about. */
 function forwardCell(model, trace, name, what, i, j) {
   const [stack, layer] = name.split("."), path = `${stack}.${layer - 1}.feed_forward`, inner = what === "inner";
   const part = inner ? "inner" : "outer", rows = trace[inner ? readBefore(name) : `${name}.inner`];
-  const found = productTerms(rows[i], weightRow(model, `${path}.${part}.weight`, j), model.weights[`${path}.${part}.bias`].data[j]);
-  return { formula: inner ? "max(0, x W₁ + b₁)" : "h W₂ + b₂", ...found, value: inner ? Math.max(0, found.total) : found.total };
+  const found = projectionTerms(model, `${path}.${part}`, rows[i], j), { activation } = model.sizes;
+  return { formula: inner ? ACTIVATED[activation]("x W₁ + b₁") : "h W₂ + b₂", ...found, value: inner ? ACTIVATIONS[activation](found.total) : found.total };
 }
 
 /** Returns whether number j of row i can be set by hand: its name can, and it is not masked. */
@@ -102,8 +102,8 @@ function explainCell(model, trace, name, i, j, ids) {
   if (edit && isEditable(trace, name, i, j)) return { formula: gettext("set by hand"), steps: [], value: Math.fround(edit[2]) };
   if (["source", "target"].includes(parts[0])) return inputCell(model, trace, parts[0], parts[1], i, j, ids[parts[0]]);
   if (name === "logits") {
-    const found = productTerms(trace["decoder.output"][i], model.output.data.subarray(j * model.sizes.d_model, (j + 1) * model.sizes.d_model));
-    return { formula: gettext("decoder output · E(w)"), ...found, value: found.total };
+    const found = productTerms(trace["decoder.output"][i], model.output.data.subarray(j * model.sizes.d_model, (j + 1) * model.sizes.d_model), model.outputBias?.data[j]);
+    return { formula: LOGIT, ...found, value: found.total };
   }
   if (name === "probabilities") return shareOf(trace.logits[i], j, gettext("softmax of the logits"));
   if (parts[1] === "output") return outputCell(model, trace, parts[0], i, j);

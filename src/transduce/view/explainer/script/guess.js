@@ -55,7 +55,7 @@ function askCut() {
 function buildQuestions() {
   const { trace, output, source, settings } = page.result, { layer, head, panel } = state, { heads } = header.sizes;
   const side = panelNow().side, pieces = piecesOf(side), at = Math.min(state[side], pieces.length - 1), piece = pieces[at];
-  const words = normalise(state.text).match(WORDS) ?? [], counts = words.map(word => encodeWord(VOCABULARIES.source, toBytes(word)).length);
+  const cut = cutText(VOCABULARIES.source, normalise(state.text)), words = cut.map(([word]) => word), counts = cut.map(([, ids]) => ids.length);
   const stack = side === "source" ? "encoder" : "decoder", row = (part, h = head) => trace[`${stack}.${layer}.${part}.weights.${h}`][at], off = `decoder.${layer}.cross.${head}`;
   const reads = (text, of, values) => askLargest(gettext(text, piece, head, layer), numbered(of), Array.from(values));
   const longest = () => askLargest(gettext("Which piece has the longest vector, once its position is added?"), numbered(pieces), trace[`${side}.input`].map(length));
@@ -75,7 +75,7 @@ function buildQuestions() {
       residual: () => askLargest(gettext("Which is longer at “{0}”: what came in, or what attention adds?", piece), [gettext("what came in"), gettext("what attention adds")], norms([streamBefore(`${sub}.self`), `${sub}.self.output`])),
       encoder: () => askLayer("encoder", at, piece),
     },
-    forward: { zeros: () => askShare(gettext("How many numbers of the wide layer are 0 at “{0}”?", piece), trace[`${sub}.ff.inner`][at].filter(x => x === 0).length / header.sizes.d_ff) },
+    forward: { zeros: () => askShare(IS_RELU ? gettext("How many numbers of the wide layer are 0 at “{0}”?", piece) : gettext("How many numbers of the wide layer are below 0 at “{0}”?", piece), trace[`${sub}.ff.inner`][at].filter(x => (IS_RELU ? x === 0 : x < 0)).length / header.sizes.d_ff) },
     target: { longest },
     masked: {
       seen: () => askNumber(gettext("How many pieces may “{0}” read?", piece), trace[`${sub}.self.scores.${head}`][at].filter(x => x > -Infinity).length, [1, at + 2, pieces.length]),

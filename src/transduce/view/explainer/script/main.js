@@ -112,6 +112,8 @@ function fillPage() {
   fill("title", document.title);
   fill("about", gettext("A Transformer, as in “Attention Is All You Need” (here “the paper”): {0} numbers in {1} + {2} layers translate {3} to {4}. They are all in this page: watch them work, open any of them, or switch them off.", grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, ...languages.map(languageName)));
   fill("longest", header.longest);
+  for (const one of findAll(".alpha")) one.hidden = !header.experiments.alpha;
+  fill("beam", ...numbers(WIDEST).map(width => create("option", {}, width)));
   fill("deviations", header.notes.map(note => gettext(note)).join(" "));
   fill("examples", ...header.texts.map(text => createButton(() => change({ text, prefix: "", source: 0, target: 0, step: 0, cell: "" }), { dir: "auto" }, visible(text))));
   fillMap();

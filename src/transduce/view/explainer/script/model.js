@@ -7,8 +7,14 @@
 /** Returns a model of sizes and weights, each {data, shape}, by the names that Python gives them. */
 function buildModel(sizes, weights) {
   const target = weights["target.weight"], source = weights["source.weight"] ?? target;
-  return { sizes, weights, embeddings: { source, target }, output: weights["output.weight"] ?? target };
+  return { sizes, weights, embeddings: { source, target }, output: weights["output.weight"] ?? target, outputBias: weights["output_bias.weight"] };
 }
+
+/** Returns x Wᵀ + b of each row by the matrix of a name, and its bias if the model has one. */
+const project = (model, name, rows) => linear(rows, model.weights[`${name}.weight`], model.weights[`${name}.bias`]);
+
+/** Returns LayerNorm(x) of each row by the norm of a name    (section 3.1) */
+const normalised = (model, name, rows) => layerNorm(rows, model.weights[`${name}.weight`], model.weights[`${name}.bias`], model.sizes.norm_epsilon);
 
 /** Returns PE(pos)    (section 3.5), or the learned vector of a position    (Table 3, row E) */
 function positionVector(model, side, position) {
@@ -48,8 +54,7 @@ const isBare = (name, off) => off.has(`${name}.residual`) && !isSilent(name, off
 
 /** Applies a sub-layer with its residual and norm, as the recipe orders them    (section 3.1) */
 function residual(model, name, rows, norm, context, subLayer) {
-  const { off, keep } = context, [gain, bias] = ["weight", "bias"].map(part => model.weights[`${norm}.norm.${part}`]);
-  const pre = model.sizes.norm === "pre", inner = pre ? layerNorm(rows, gain, bias) : rows;
+  const { off, keep } = context, pre = model.sizes.norm === "pre", inner = pre ? normalised(model, `${norm}.norm`, rows) : rows;
   if (pre) keep(`${name}.norm`, inner);
   const found = subLayer(inner);
   if (isSilent(name, off)) found.forEach(row => row.fill(0));
@@ -57,17 +62,16 @@ function residual(model, name, rows, norm, context, subLayer) {
   const sums = isBare(name, off) ? found.map(row => row.slice()) : addRows(rows, found);
   keep(`${name}.sum`, sums);
   if (pre) return sums;
-  const normed = layerNorm(sums, gain, bias);
+  const normed = normalised(model, `${norm}.norm`, sums);
   keep(`${name}.norm`, normed);
   return normed;
 }
 
-/** Returns max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2) */
+/** Returns max(0, x W1 + b1) W2 + b2, or swish in place of max    (section 3.3, equation 2) */
 function feedForward(model, path, name, rows, { keep }) {
-  const part = (which, kind) => model.weights[`${path}.feed_forward.${which}.${kind}`];
-  const inner = relu(linear(rows, part("inner", "weight"), part("inner", "bias")));
+  const inner = project(model, `${path}.feed_forward.inner`, rows).map(row => row.map(ACTIVATIONS[model.sizes.activation]));
   keep(`${name}.inner`, inner);
-  return linear(inner, part("outer", "weight"), part("outer", "bias"));
+  return project(model, `${path}.feed_forward.outer`, inner);
 }
 
 /** Returns softmax(q Kᵀ / √d_k) V of one query for all heads    (section 3.2.1, equation 1) */
@@ -92,8 +96,8 @@ function attend(model, name, query, { keys, values, allowed }, { off, keep }) {
 const columns = (rows, begin, end) => rows.map(row => row.subarray(begin, end));
 
 /** Returns queries, keys and values of rows by one matrix that holds W^Q, W^K and W^V. */
-function project(model, path, name, rows, { keep }) {
-  const { heads, d_k, d_v } = model.sizes, wide = heads * d_k, all = linear(rows, model.weights[`${path}.query_key_value.weight`]);
+function projectSelf(model, path, name, rows, { keep }) {
+  const { heads, d_k, d_v } = model.sizes, wide = heads * d_k, all = project(model, `${path}.query_key_value`, rows);
   const [q, k, v] = [columns(all, 0, wide), columns(all, wide, 2 * wide), columns(all, 2 * wide, 2 * wide + heads * d_v)];
   for (const [letter, part] of [["q", q], ["k", k], ["v", v]]) keep(`${name}.${letter}`, part);
   return [q, k, v];
@@ -108,10 +112,10 @@ function* encode(model, ids, context) {
   for (const n of numbers(DEPTHS.encoder)) {
     const path = `encoder.${n - 1}`, self = `encoder.${n}.self`;
     rows = residual(model, self, rows, `${path}.add_self`, context, x => {
-      const [q, keys, values] = project(model, `${path}.self_attention`, self, x, context);
+      const [q, keys, values] = projectSelf(model, `${path}.self_attention`, self, x, context);
       const joined = q.map((query, i) => attend(model, self, query, { keys, values, allowed: j => near(model.sizes.encoder_neighbourhood, i, j) }, context.at(i)));
       context.keep(`${self}.joined`, joined);
-      return linear(joined, model.weights[`${path}.self_attention.output.weight`]);
+      return project(model, `${path}.self_attention.output`, joined);
     });
     rows = residual(model, `encoder.${n}.ff`, rows, `${path}.add_feed_forward`, context, x => feedForward(model, path, `encoder.${n}.ff`, x, context));
     yield n;
@@ -121,7 +125,7 @@ function* encode(model, ids, context) {
 
 /** Normalises the output of a stack if the sub-layers normalise before they compute. */
 function finalNorm(model, stack, rows, { keep }) {
-  const name = `${stack}_final_norm`, normed = model.sizes.norm === "pre" ? layerNorm(rows, model.weights[`${name}.weight`], model.weights[`${name}.bias`]) : rows;
+  const name = `${stack}_final_norm`, normed = model.sizes.norm === "pre" ? normalised(model, name, rows) : rows;
   keep(`${stack}.output`, normed);
   return normed;
 }
@@ -130,7 +134,7 @@ function finalNorm(model, stack, rows, { keep }) {
 function projectMemory(model, memory, context) {
   const { heads, d_k, d_v } = model.sizes, wide = heads * d_k;
   return numbers(DEPTHS.decoder).map(n => {
-    const both = linear(memory, model.weights[`decoder.${n - 1}.cross_attention.key_value.weight`]);
+    const both = project(model, `decoder.${n - 1}.cross_attention.key_value`, memory);
     const [keys, values] = [columns(both, 0, wide), columns(both, wide, wide + heads * d_v)];
     context.keep(`decoder.${n}.cross.k`, keys);
     context.keep(`decoder.${n}.cross.v`, values);
@@ -172,7 +176,7 @@ function decoderLayer(model, n, rows, memory, places, context) {
   const path = `decoder.${n - 1}`, [self, cross, ff] = ["self", "cross", "ff"].map(part => `decoder.${n}.${part}`), r = model.sizes.decoder_neighbourhood;
   const open = context.off.has("mask");
   let x = residual(model, self, rows, `${path}.add_self`, context, y => {
-    const [q, k, v] = project(model, `${path}.self_attention`, self, y, context);
+    const [q, k, v] = projectSelf(model, `${path}.self_attention`, self, y, context);
     places.forEach(({ cache, position }, i) => {
       cache[n - 1].keys[position] = k[i];
       cache[n - 1].values[position] = v[i];
@@ -182,21 +186,21 @@ function decoderLayer(model, n, rows, memory, places, context) {
       return attend(model, self, query, { ...cache[n - 1], allowed }, context.at(i));
     });
     context.keep(`${self}.joined`, joined);
-    return linear(joined, model.weights[`${path}.self_attention.output.weight`]);
+    return project(model, `${path}.self_attention.output`, joined);
   });
   x = residual(model, cross, x, `${path}.add_cross`, context, y => {
-    const q = linear(y, model.weights[`${path}.cross_attention.query.weight`]);
+    const q = project(model, `${path}.cross_attention.query`, y);
     context.keep(`${cross}.q`, q);
     const joined = q.map((query, i) => attend(model, cross, query, memory, context.at(i)));
     context.keep(`${cross}.joined`, joined);
-    return linear(joined, model.weights[`${path}.cross_attention.output.weight`]);
+    return project(model, `${path}.cross_attention.output`, joined);
   });
   return residual(model, ff, x, `${path}.add_feed_forward`, context, y => feedForward(model, path, ff, y, context));
 }
 
 /** Returns the logits of the next piece for each row    (section 3.4) */
 function computeLogits(model, rows, { keep }) {
-  const logits = linear(rows, model.output);
+  const logits = linear(rows, model.output, model.outputBias);
   keep("logits", logits);
   return logits;
 }

@@ -155,14 +155,14 @@ function choose(name, wanted) {
   change({ [name]: i, cell });
 }
 
-/** Returns how the chosen source piece came about, merge by merge. */
+/** Returns how the words of the sentence became pieces: merge by merge, or by the scores of pieces. */
 function showPieces() {
-  const { source } = page.result, vocabulary = VOCABULARIES.source, words = normalise(state.text).match(WORDS) ?? [], rows = words.map(word => {
-    const stages = vocabulary.kind === "byte-pair" ? mergeWord(vocabulary, toBytes(word)) : [encodeWord(vocabulary, toBytes(word))];
-    const steps = stages.map(ids => ids.map(id => readablePiece(vocabulary, id)).join(" "));
-    return create("tr", {}, rowHead(visible(word)), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
+  const { source } = page.result, vocabulary = VOCABULARIES.source, { kind, scores } = vocabulary, name = id => readablePiece(vocabulary, id) + (scores && id !== UNKNOWN ? ` (${show5(scores[id])})` : "");
+  const rows = cutText(vocabulary, normalise(state.text)).map(([word, ids]) => {
+    const stages = kind === "byte-pair" ? mergeWord(vocabulary, toBytes(word)) : [ids];
+    return create("tr", {}, rowHead(visible(word)), create("td", { dir: "auto" }, stages.map(stage => stage.map(name).join(" ")).join(" → ")), create("td", {}, ids.join(" ")));
   });
-  const head = headRow([gettext("word"), gettext("from its bytes to its pieces"), gettext("ids")]);
+  const head = headRow([gettext("word"), scores ? gettext("its pieces, with their scores") : gettext("from its bytes to its pieces"), gettext("ids")]);
   return [createBox(create("h3", {}, gettext("{0} pieces, with </s>; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), createRegion("rows", gettext("Words and their pieces"), create("table", {}, head, create("tbody", {}, ...rows))))];
 }
 
@@ -174,7 +174,7 @@ function showSoftmax() {
   const rows = best.map(id => {
     const open = createButton(() => change({ cell: `probabilities:${t}:${id}` }), {}, show5(row[id]));
     const force = createButton(() => changeInSight({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }), { title: gettext("Continue the translation with this piece") }, gettext("choose"));
-    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(row[id])), create("td", {}, id > BEGIN ? force : ""));
+    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(row[id])), create("td", {}, VOCABULARIES.target.symbols[id] ? force : ""));
   });
   const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, gettext("After {0}", pieces));
   return [create("section", { className: "box full" }, create("table", { className: "bars" }, caption, create("tbody", {}, ...rows)))];

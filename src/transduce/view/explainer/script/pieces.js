@@ -6,6 +6,7 @@ const WORDS = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L
 const MAX_MARKS = /(\p{Mn}{30})\p{Mn}+/gu;
 const MAX_WORD_BYTES = 100; // of a word that word-pieces are cut from
 const END = 0, BEGIN = 1, FIRST_BYTE = 2;
+const NAMES = ["</s>", "<s>", "<unk>"]; // of the symbols without text, by id
 
 /** Returns a text in NFC without invisible characters, with single spaces. */
 function normalise(text) {
@@ -17,8 +18,9 @@ function normalise(text) {
 /** Returns the UTF-8 bytes of a text as a string of one character for each byte. */
 const toBytes = text => String.fromCharCode(...new TextEncoder().encode(text));
 
-/** Returns a vocabulary from the page's data: byte pairs [left id, right id], or pieces as bytes. */
-function readVocabulary({ kind, learned }) {
+/** Returns a vocabulary from the page's data: byte pairs [left id, right id], pieces as bytes, or pieces with scores. */
+function readVocabulary({ kind, learned, charsmap }) {
+  if (kind === "unigram") return readUnigram(learned, charsmap);
   const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)); // in the order of their ids
   const symbols = ["", "", ...letters], ids = new Map(letters.map((letter, i) => [letter, i + FIRST_BYTE])), ranks = new Map();
   const add = symbol => ids.has(symbol) || ids.set(symbol, symbols.push(symbol) - 1);
@@ -31,10 +33,16 @@ function readVocabulary({ kind, learned }) {
   return { kind, symbols, ids, ranks };
 }
 
-/** Returns the ids of a normalised text, without END. */
-const encodeText = (vocabulary, text) => (text.match(WORDS) ?? []).flatMap(word => encodeWord(vocabulary, toBytes(word)));
+/** Returns the words of a normalised text, each with its ids: [word, ids]. */
+function cutText(vocabulary, text) {
+  if (vocabulary.kind === "unigram") return splitWords(vocabulary, text).map(word => [word.replace(SPACE, " "), cutByScores(vocabulary, word)]);
+  return (text.match(WORDS) ?? []).map(word => [word, encodeWord(vocabulary, toBytes(word))]);
+}
 
-/** Returns the ids of one word. */
+/** Returns the ids of a normalised text, without END. */
+const encodeText = (vocabulary, text) => cutText(vocabulary, text).flatMap(([, ids]) => ids);
+
+/** Returns the ids of one word of bytes. */
 function encodeWord(vocabulary, word) {
   if (vocabulary.kind === "word-piece") return cutWord(vocabulary, word);
   return mergeWord(vocabulary, word).at(-1);
@@ -75,7 +83,7 @@ function decodeIds({ symbols }, ids) {
 
 /** Returns a piece as readable text, such as "␣dog", "<C3>" or "</s>". */
 function readablePiece({ symbols }, id) {
-  if (id < FIRST_BYTE) return ["</s>", "<s>"][id];
+  if (!symbols[id]) return NAMES[id];
   const bytes = Uint8Array.from(symbols[id], letter => letter.charCodeAt(0)), code = byte => `<${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
   try {
     return visible(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)).replaceAll(" ", "␣");

@@ -11,6 +11,7 @@ const findAll = selector => [...document.querySelectorAll(selector)];
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const numbers = count => Array.from({ length: count }, (_, i) => i + 1);
 const DEPTHS = { encoder: header.sizes.encoder_layers, decoder: header.sizes.decoder_layers };
+const WIDEST = Math.max(8, header.search.beam); // of the beams that the page offers
 const PARTS = { encoder: ["self", "ff"], decoder: ["self", "cross", "ff"] };
 
 /** Returns the number of layers of the stack that a panel shows. */
@@ -66,7 +67,7 @@ function clampState(state) {
   whole("layer", 1, depthOf(state.panel));
   whole("head", 1, heads);
   for (const name of ["source", "target", "step"]) whole(name, 0, 999);
-  whole("beam", 1, 8);
+  whole("beam", 1, WIDEST);
   whole("stage", 0, header.stages.length - 1);
   whole("tour", 0, TOUR.length);
   whole("warmup", 1, 4e9);

@@ -45,25 +45,23 @@ function linear(rows, weight, bias) {
   return found;
 }
 
-/** Returns max(0, x) of each number. */
-const relu = rows => rows.map(row => row.map(x => (x > 0 ? x : 0)));
+// Between the two layers of the feed-forward network, by architecture.activation    (equation 2)
+const ACTIVATIONS = { relu: x => (x > 0 ? x : 0), swish: x => x / (1 + Math.exp(-x)) };
 
 /** Returns the sums of two lists of rows. */
 const addRows = (rows, others) => rows.map((row, i) => row.map((x, j) => x + others[i][j]));
 
-const NORM_EPSILON = 1e-6;
-
 /** Returns the mean of a row and 1 / √(variance + ε), as LayerNorm divides by it. */
-function moments(row) {
+function moments(row, epsilon) {
   const mean = row.reduce((sum, x) => sum + x, 0) / row.length;
   const variance = row.reduce((sum, x) => sum + (x - mean) ** 2, 0) / row.length;
-  return [mean, 1 / Math.sqrt(variance + NORM_EPSILON)];
+  return [mean, 1 / Math.sqrt(variance + epsilon)];
 }
 
 /** Returns LayerNorm(x) of each row x    (section 3.1) */
-function layerNorm(rows, gain, bias) {
+function layerNorm(rows, gain, bias, epsilon) {
   return rows.map(row => {
-    const [mean, scale] = moments(row);
+    const [mean, scale] = moments(row, epsilon);
     return row.map((x, j) => (x - mean) * scale * gain.data[j] + bias.data[j]);
   });
 }

@@ -1,9 +1,10 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
 // A step of a user's tour has a link, and one of the page's own the parts of its state, in layer 1 and head 1 unless it names others:
 // `largest` opens the largest number of a name, `focus` is what to look at, `experiment` what was tried; `then` is said only where that found something.
-// A step of a station that this page does not have, such as the stages of a model without a run, is left out.
-const TOUR = header.tour.filter(({ panel = "pieces" }) => PANELS.some(one => one.id === panel)).map(({ title, text, link, ...parts }) => {
-  const { d_k, d_v } = header.sizes, say = one => gettext(one, d_k, d_v, header.search.extra_length);
+// A step is left out if this page lacks its station, such as the stages of a model without a run, or its experiment.
+// `instead` has other texts for the models whose activation or length penalty it names.
+const TOUR = header.tour.filter(({ panel = "pieces", experiment }) => PANELS.some(one => one.id === panel) && (!experiment || header.experiments[experiment])).map(({ title, text: first, instead = {}, link, ...parts }) => {
+  const { d_k, d_v, activation } = header.sizes, text = instead[activation] ?? instead[header.search.penalty] ?? first, say = one => gettext(one, d_k, d_v, header.search.extra_length);
   return link === undefined ? [parts, say(title), say(text)] : [link, title, text];
 });
 

@@ -18,10 +18,10 @@ function showBeam() {
 
 /** Shows the width of the beam, and offers a sentence: one whose output another α changes, or at the stages the film's. */
 function showOffer({ id }) {
-  const { text, alpha } = header.experiments.alpha, name = `α = ${oneDigit(alpha ?? 0)}`, films = header.reading.text;
+  const { text, alpha } = header.experiments.alpha ?? {}, name = `α = ${oneDigit(alpha ?? 0)}`, films = header.reading.text;
   const offer = (parts, said) => [gettext("Try it:"), " ", createButton(() => change(parts, { remember: true }), { dir: "auto" }, said)];
   byId("beam-width").hidden = id !== "beam";
-  byId("offer").hidden = id !== "beam" && (id !== "stages" || films === state.text);
+  byId("offer").hidden = id === "beam" ? !header.experiments.alpha : id !== "stages" || films === state.text;
   fill("offer", ...(id === "stages" ? offer({ text: films }, visible(films)) : text ? offer({ ...unchanged(), text, alpha }, `${name}: ${visible(text)}`) : [`α: ${gettext("No sentence that was tried changes in this model.")}`]));
 }
 
