@@ -92,6 +92,18 @@ def test_a_run_without_a_snapshot_gives_its_last_checkpoint(trained, tmp_path, h
         average(trained, tmp_path / "n")
 
 
+def test_of_an_unfinished_run_the_last_snapshot_is_named_and_not_its_checkpoint(
+    call, trained, tmp_path
+):
+    shutil.rmtree(trained / "checkpoints/step-00000020")
+    shutil.rmtree(trained / "snapshots/step-00000020")
+    ended = call("average", trained, "-o", tmp_path / "m")
+    assert ended.stderr == (
+        f"{trained} is not finished: using step 15 of 20\n"
+        f"averaged step 15 alone into {tmp_path / 'm'}\n"
+    )
+
+
 def test_the_card_tells_where_the_model_is_from(made):
     card = (made / "model" / "README.md").read_text(encoding="utf-8")
     assert "200" in card

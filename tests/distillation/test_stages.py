@@ -1,5 +1,6 @@
 """The stages of a distillation: each line once, the rules, and equal bytes after a break."""
 
+import json
 from dataclasses import replace
 from math import nan
 from types import SimpleNamespace
@@ -8,8 +9,11 @@ import pytest
 from tests.inference.random_models import random_translator
 
 from transduce.cleaning.clean import require_translators
+from transduce.cleaning.rules import RuleReport
+from transduce.distillation.report import build_report_page
 from transduce.distillation.stages import (
     PAIRS,
+    REPORT,
     SOURCES,
     Inputs,
     PairOptions,
@@ -22,6 +26,7 @@ from transduce.distillation.stages import (
 from transduce.errors import FolderError, InputError
 from transduce.inference.shards import Shard, ShardText, create_shard, measure_text
 
+SIZE = {"parameters": 1, "megabytes": 4e-6}
 LINES = [f"the {word} sees {count} cats" for count in range(300) for word in ("dog", "cat")]
 
 
@@ -53,6 +58,19 @@ def test_every_line_is_translated_once_and_most_are_kept(tmp_path, source):
     assert len(set(sources)) == len(sources)
     assert sources != [line for line in LINES if line in set(sources)], "they are shuffled"
     assert report.broken["improbable"] == int(0.05 * (report.kept + report.broken["improbable"]))
+
+
+def test_duplicates_are_shown_with_their_line_and_that_of_the_first(tmp_path):
+    (tmp_path / "a.tsv").write_text("the dog\tder Hund\na cat\teine Katze\n")
+    (tmp_path / "b").write_text("\na  cat\na bird\nthe dog\nthe dog\n")
+    text = gather_text(tmp_path, Inputs(pairs=tmp_path / "a.tsv", source=tmp_path / "b"))
+    assert text.verified_path(SOURCES).read_text() == "the dog\na cat\na bird\n"
+    found = json.loads(text.read(REPORT))
+    assert found["duplicates"] == [[4, 2, "a cat"], [6, 1, "the dog"], [7, 1, "the dog"]]
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/log.jsonl").touch()
+    page = build_report_page(tmp_path, text, RuleReport(), {"student": SIZE}).decode()
+    assert "<tr><td>4</td><td>2</td><td>a cat</td></tr>" in page
 
 
 def test_a_broken_distillation_goes_on_to_the_same_bytes(tmp_path, source):

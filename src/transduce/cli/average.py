@@ -37,9 +37,9 @@ def command(
     """
     from transduce.inference.average import average
 
-    warn_if_unfinished((run,))
     model = average(run, output, last=last, name=name, languages=languages, force=force)
     steps = model.steps
+    warn_if_unfinished((run,), used=steps[-1])
     listed = ", ".join(f"{step:,}" for step in steps)
     what = f"{len(steps)} snapshots (steps {listed})" if len(steps) > 1 else f"step {listed} alone"
     display.print_note(f"averaged {what} into {output}")

@@ -139,7 +139,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     require_own_folder(folder, STAGES[0], ["lock", *(STAGES if is_begun else ())], "distillation")
     with locked_folder(folder):
         text = gather_text(folder, inputs)
-        lines = parse_json(text.read(REPORT))
+        gathered = parse_json(text.read(REPORT))
+        lines = {name: gathered[name] for name in ("read", "kept")}
         if teacher is not None and last >= 1:
             nbest = 1 if inputs.pairs is None else teacher.recipe.search.beam
             translate_text(folder, text, teacher, nbest, on_line)

@@ -101,6 +101,11 @@ def build_report_page(
         ("Validations of the student", "", [*list_validations(log)]),
         ("Rules", "", [("rule", "a pair is dropped if", "broken by", "by it alone"), *rows]),
     ]
+    if found := counts.get("duplicates"):  # early versions stored only the counts
+        head = ("line", "equal to line", "source")
+        lines = [(f"{line:,}", f"{first:,}", source) for line, first, source in found]
+        remark = "the source stands in an earlier line (pairs are counted before other lines)"
+        parts.append(("Left out: duplicate", remark, [head, *lines]))
     parts += [
         (f"Dropped: {name}", RULES[name], [("source", "target"), *map(tuple, examples)])
         for name, examples in rules.examples.items()

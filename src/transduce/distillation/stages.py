@@ -24,11 +24,11 @@ import numpy as np
 from jaxtyping import Float
 
 from transduce.cleaning import WORST
-from transduce.cleaning.rules import RuleReport, Rules, find_lowest
+from transduce.cleaning.rules import EXAMPLES, SHOWN, RuleReport, Rules, find_lowest
 from transduce.distillation import LONGEST
 from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
 from transduce.durable.json import parse_json, to_json
-from transduce.errors import FolderError, short_repr
+from transduce.errors import FolderError, short_repr, shorten
 from transduce.inference.lines import LineWarning
 from transduce.inference.shards import (
     AGAIN,
@@ -93,6 +93,14 @@ class Inputs:
         elif self.source is not None:
             yield from ((line, "", "") for line in read_lines(self.source))
 
+    def find_line(self, source: str) -> int:
+        """Return the number of the first line whose normalised source is `source`, from 1.
+
+        Lines of `pairs` and `source` are numbered as one text, in the order of `read`.
+        """
+        sources = (normalise(texts[0]) for texts in self.read())
+        return next(line for line, found in enumerate(sources, start=1) if found == source)
+
     def fingerprint(self) -> dict[str, str]:
         """Return, by name, the sha256 of each file's unpacked content, and the columns if given."""
         files = {"source": self.source, "pairs": self.pairs, "outputs": self.outputs}
@@ -104,11 +112,13 @@ class Inputs:
 def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
     """Open or write the stage `text`: distinct source lines with references and given outputs.
 
-    Lines that are empty or longer than `LONGEST` are left out.
+    Lines that are empty or longer than `LONGEST` are left out. The stage's report has the counts,
+    and of the first duplicates the line, the line that it equals, and the text.
     """
 
     def write(writer: FolderWriter) -> None:
         seen, counts = set[bytes](), {"read": 0, "kept": 0}
+        duplicates = list[tuple[int, int, str]]()
         with (
             writer.open(SOURCES) as sources,
             writer.open(REFERENCES) as references,
@@ -118,7 +128,12 @@ def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
                 source, reference, output = map(normalise, texts)
                 key = hashlib.blake2b(source.encode(), digest_size=12).digest()
                 counts["read"] += 1
-                if not source or len(source) > LONGEST or key in seen:
+                if not source or len(source) > LONGEST:
+                    continue
+                if key in seen:
+                    if len(duplicates) < EXAMPLES:
+                        first = inputs.find_line(source)  # read again, to remember no line numbers
+                        duplicates.append((counts["read"], first, shorten(source, SHOWN)))
                     continue
                 seen.add(key)
                 counts["kept"] += 1
@@ -126,7 +141,7 @@ def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
                     stream.write(f"{text}\n".encode())
         fact = f"no line of {counts['read']:,} is a sentence to translate"
         require(counts["kept"] > 0, fact, "look at the file")
-        writer.write(REPORT, to_json(counts))
+        writer.write(REPORT, to_json(counts | {"duplicates": duplicates}))
 
     return complete_folder(folder / "text", TEXT_KIND, {"inputs": inputs.fingerprint()}, write)
 
