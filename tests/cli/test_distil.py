@@ -1,11 +1,15 @@
 """transduce distil: from another program's outputs to a student, and what is refused."""
 
+import itertools
 import json
 import re
 import shutil
 import signal
 
-from safetensors.torch import load_file
+import torch
+from safetensors.torch import load_file, save_file
+from tests.cli.language import write
+from tests.runs.marian_checkpoints import write_checkpoint
 
 from transduce.checkpoint.run_file import read_run
 from transduce.checkpoint.stored_model import load_model, save_model
@@ -112,6 +116,52 @@ def test_a_teacher_of_another_direction_neither_joins_nor_goes_on(call, babbler,
     ended = call("distil", corpus / "back", text, *until)
     fact = f"error: {corpus}/d/shards/shard-1-of-1: is there already, of other models\nhint: "
     assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
+
+
+def read_teacher_s(folder):
+    """The best output of each line that a teacher translated."""
+    lines = (folder / "shards/shard-1-of-1/output.txt").read_text().splitlines()
+    return [json.loads(line)[0][0] for line in lines]
+
+
+def test_an_ensemble_of_teachers_teaches_a_student(call, babbler, corpus):
+    model = load_model(babbler)
+    draws = torch.Generator().manual_seed(2)
+    other = {name: one + 0.3 * torch.randn(one.shape, generator=draws)
+             for name, one in sorted(model.weights.items())}  # fmt: skip
+    save_model(corpus / "other", other, model.recipe, model.vocabularies, "# Other\n")
+    folder, beam = corpus / "d", "--beam=2"
+    text = (f"--source={corpus}/a.en", beam, "-o", folder)
+    ended = call("distil", babbler, corpus / "other", *text, *STUDENT, "--until=model")
+    assert ended.code == 0, ended.stderr
+    source = folder / "text/source.txt"
+    both, first, second = (
+        call("translate", *models, source, beam).stdout.splitlines()
+        for models in ((babbler, "--ensemble", corpus / "other"), (babbler,), (corpus / "other",))
+    )
+    assert read_teacher_s(folder) == both
+    assert both not in (first, second)
+    assert call("translate", folder / "model", stdin=b"the dog\n").code == 0
+
+
+def test_an_imported_marian_model_teaches_a_student(call, tmp_path):
+    weights, draws = write_checkpoint(tmp_path / "opus"), torch.Generator().manual_seed(3)
+    for name, old in sorted(weights.items()):  # so that it says something else to most lines
+        drawn = torch.randn(old.shape, generator=draws) if old.ndim == 2 else torch.zeros(old.shape)
+        weights[name] = torch.ones(old.shape) if name.endswith("norm.weight") else drawn
+    weights["final_logits_bias"].zero_()
+    save_file(weights, tmp_path / "opus/model.safetensors", metadata={"format": "pt"})
+    assert call("import", tmp_path / "opus", "-o", tmp_path / "teacher").code == 0
+    lines = map(" ".join, itertools.product(("the", "dog", "runs", "s", "e"), repeat=3))
+    folder, short = tmp_path / "d", "--extra-length=1"
+    text = (f"--source={write(tmp_path / 'a.en', list(lines))}", short, "-o", folder)
+    ended = call("distil", tmp_path / "teacher", *text, *STUDENT, "--until=model")
+    assert ended.code == 0, ended.stderr
+    found = call("translate", tmp_path / "teacher", folder / "text/source.txt", short).stdout
+    assert read_teacher_s(folder) == found.splitlines()
+    pairs = (folder / "pairs/pairs.tsv").read_text().splitlines()
+    assert len({pair.split("\t")[1] for pair in pairs}) > 20
+    assert call("translate", folder / "model", stdin=b"the dog\n").code == 0
 
 
 def test_of_many_warnings_about_lines_the_first_are_printed_and_all_counted(

@@ -1,12 +1,21 @@
 """transduce translate --shard and merge: one output, however many shards a text was cut into."""
 
+import functools
+import itertools
 import json
+import os
 import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from tests.faults.test_refused import write_directly
+from tests.forked import Forked
 
+from transduce.cli import line_outputs, translate
 from transduce.cli.main import transduce
 from transduce.cli.on_ray import list_words
 from transduce.cli.outcome import run
@@ -63,6 +72,65 @@ def test_any_number_of_shards_in_any_order_gives_one_output(call, babbler, text,
         assert call("merge", shards(count, *options)).stdout == whole
     if options is FAST:
         assert call("translate", babbler, text, *options).stdout == whole
+
+
+def die_at_line(number):
+    """Let this process kill itself before it writes a line of its shard."""
+    count, write = itertools.count(1), line_outputs.format_outputs
+
+    def format_outputs(*given, **how):
+        if next(count) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return write(*given, **how)
+
+    vars(translate)["format_outputs"] = format_outputs
+
+
+def die_before_its_name():
+    """Let this process kill itself before the folder of its shard gets its name."""
+
+    def hear(event, values):
+        if event == "os.rename" and "shard-" in str(values[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hear)
+
+
+def run_killed(die, *words):
+    """Run a command in a process of its own, which kills itself."""
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    typed, env = [str(word) for word in words], os.environ | {"OMP_NUM_THREADS": "1"}
+    with Forked(typed, cwd=Path.cwd(), env=env, preexec_fn=die, **streams) as process:
+        _, said = process.communicate()
+    assert process.returncode == -signal.SIGKILL, said
+
+
+def test_shards_that_are_killed_twice_are_merged_to_the_text_of_one_process(
+    call, babbler, text, shards
+):
+    folder = text.with_name("of-3")
+    for number in (3, 2, 1):
+        command = ("translate", babbler, text, *DRAWN, "--shard", f"{number}/3", "-o", folder)
+        for die in (functools.partial(die_at_line, 90), die_before_its_name):
+            run_killed(die, *command)
+            assert not (folder / f"shard-{number}-of-3").exists()
+            assert [*folder.glob(f".tmp-*-shard-{number}-of-3/output.txt")]
+        assert call(*command).code == 0
+    assert call("merge", folder).stdout == call("merge", shards(1, *DRAWN)).stdout
+    assert len([*folder.iterdir()]) == 3
+
+
+def write_under_its_name():
+    write_directly(pytest.MonkeyPatch())
+    die_at_line(90)
+
+
+def test_the_control_that_writes_a_shard_under_its_name_is_caught(babbler, text):
+    folder = text.with_name("of-3")
+    run_killed(
+        write_under_its_name, "translate", babbler, text, *DRAWN, "--shard=1/3", "-o", folder
+    )
+    assert (folder / "shard-1-of-3").exists(), "half a shard"
 
 
 def test_lines_are_cut_into_whole_blocks_without_gap_or_overlap():
@@ -206,6 +274,16 @@ def test_without_ray_a_sentence_says_what_to_install(call, babbler, text, monkey
     monkeypatch.setitem(sys.modules, "ray", None)
     ended = call("translate", babbler, text, "--on=ray", "--shard=all/2", "-o", text.parent / "x")
     assert ended.stderr == "error: Ray is not installed, and --on needs it\nhint: pip install ray\n"
+
+
+def test_a_cluster_that_ray_cannot_join_is_a_sentence(call, babbler, text, monkeypatch):
+    def refuse(*_, **__):
+        raise ConnectionError("Failed to connect to Ray cluster at 127.0.0.1:1")
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=refuse))
+    ended = call("translate", babbler, text, "--on=ray", "--shard=all/2", "-o", text.parent / "x")
+    assert (ended.code, ended.stderr.count("\n")) == (2, 2)
+    assert ended.stderr.startswith("error: Ray does not start: Failed to connect to Ray cluster")
 
 
 def test_a_task_gets_the_words_that_were_typed_and_one_core():

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,3 +67,15 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     here.good("train", *tiny(), "-o", "run")
     here.good("average", "run", "-o", "m")
     return here
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """The folder `disk`, a file system of 5 MB, which only root can mount."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=5m", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("this system lets us mount no small disk")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)

@@ -3,10 +3,12 @@
 import functools
 import os
 import re
+import shutil
 import signal
 import sys
 
 import pytest
+from tests.faults.test_refused import write_directly
 from tests.journeys.test_limits import small_files
 
 from transduce.distillation import STAGES
@@ -71,8 +73,43 @@ def test_a_distillation_that_is_killed_twice_in_every_stage_ends_in_the_same_byt
     assert not list(killed.rglob(".*"))
 
 
+def write_under_its_name(stage):
+    """Die in the middle of a stage that is written under its name from the start."""
+    write_directly(pytest.MonkeyPatch())
+    die_in(stage, KILLS[stage][0])
+
+
+def test_the_control_that_writes_a_stage_under_its_name_is_caught(settled):
+    dying = functools.partial(write_under_its_name, "text")
+    assert settled.run(*COMMAND, "-o", "control/killed", preexec_fn=dying)[0] == -9
+    assert is_complete(settled.folder / "control/killed/text"), "half a stage"
+
+
+def fill(disk, pages):
+    """Leave room for so many pages of 4,096 bytes on a disk; return the file with the rest."""
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(shutil.disk_usage(disk).free - 4_096 * pages))
+    return ballast
+
+
+def test_a_disk_that_fills_up_in_every_stage_is_reported_and_loses_nothing(
+    settled, straight, small_disk
+):
+    folder = small_disk / "d"
+    for stage in STAGES:
+        sizes = [path.stat().st_size for path in (straight / stage).rglob("*") if path.is_file()]
+        ballast = fill(small_disk, sum(-(-size // 4_096) for size in sizes) // 2)
+        code, _, stderr = settled.run(*COMMAND, "-o", folder)
+        ballast.unlink()
+        assert (code, stderr.count("error: "), "Traceback" in stderr) == (4, 1, False), stderr
+        assert re.search(rf"^error: {folder}/{stage}.*\nhint: free some space.*\n$", stderr, re.M)
+        assert not is_complete(folder / stage)
+        settled.good(*COMMAND, "-o", folder, f"--until={stage}")
+    assert results(folder) == results(straight)
+
+
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_distillation_on_a_full_disk_says_so_and_goes_on_later_to_the_same_bytes(
+def test_a_distillation_whose_files_grow_too_large_says_so_and_goes_on_later_to_the_same_bytes(
     settled, straight, stage
 ):
     folder = settled.folder / f"full-{stage}"

@@ -59,17 +59,18 @@ def start_ray(address: str) -> Any:  # noqa: ANN401 - Ray is not among our packa
     if address:
         require_reachable(address)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if not address:  # Ray then listens on 127.0.0.1 alone, as it does on macOS and Windows
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # read when ray is imported
     try:
         import ray  # type: ignore[import-not-found]
     except ImportError:
         raise InputError("Ray is not installed, and --on needs it", "pip install ray") from None
-    alone = {"_node_ip_address": "127.0.0.1", "include_dashboard": False}
-    ray.init(
-        address or "local",
-        log_to_driver=False,
-        logging_level="ERROR",
-        **({} if address else alone),
-    )
+    alone = {} if address else {"include_dashboard": False}
+    try:
+        ray.init(address or "local", log_to_driver=False, logging_level="ERROR", **alone)
+    except (ConnectionError, RuntimeError) as error:
+        fact = f"Ray does not start: {error}"
+        raise InputError(fact, "ray start --head starts a cluster; ray status shows it") from error
     return ray
 
 
