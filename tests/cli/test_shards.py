@@ -106,7 +106,7 @@ def run_killed(die, *words):
 
 
 def test_shards_that_are_killed_twice_are_merged_to_the_text_of_one_process(
-    call, babbler, text, shards
+    call, babbler, text, shards, record
 ):
     folder = text.with_name("of-3")
     for number in (3, 2, 1):
@@ -118,6 +118,7 @@ def test_shards_that_are_killed_twice_are_merged_to_the_text_of_one_process(
         assert call(*command).code == 0
     assert call("merge", folder).stdout == call("merge", shards(1, *DRAWN)).stdout
     assert len([*folder.iterdir()]) == 3
+    record(kills=6)
 
 
 def write_under_its_name():
@@ -277,13 +278,18 @@ def test_without_ray_a_sentence_says_what_to_install(call, babbler, text, monkey
 
 
 def test_a_cluster_that_ray_cannot_join_is_a_sentence(call, babbler, text, monkeypatch):
+    found: dict[str, str] = {}
+
     def refuse(*_, **__):
+        found.update(os.environ)
         raise ConnectionError("Failed to connect to Ray cluster at 127.0.0.1:1")
 
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=refuse))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
     ended = call("translate", babbler, text, "--on=ray", "--shard=all/2", "-o", text.parent / "x")
     assert (ended.code, ended.stderr.count("\n")) == (2, 2)
     assert ended.stderr.startswith("error: Ray does not start: Failed to connect to Ray cluster")
+    assert found["RAY_USAGE_STATS_ENABLED"] == "0"
 
 
 def test_a_task_gets_the_words_that_were_typed_and_one_core():

@@ -109,8 +109,6 @@ def test_a_cluster_of_two_nodes_writes_what_one_process_writes(python, folder):
 
 
 def test_without_an_address_ray_is_heard_by_nobody_else_and_reports_no_usage(python, folder):
-    (folder / ".ray").mkdir()  # this user has allowed Ray to report
-    (folder / ".ray/config.json").write_text('{"usage_stats": true}')
     running = translate(python, folder, "--on=ray", "--shard=all/2", "-o", "parts")
     wait_for_workers(running, 1)
     everyone = find_descendants(running.pid)

@@ -6,6 +6,7 @@ the damage. A row without a control would prove nothing.
 
 import sys
 
+from tests.faults.distil_rows import DISTIL_ROWS
 from tests.faults.page_rows import PAGE_ROWS
 from tests.faults.row import Row
 from tests.faults.server_rows import SERVER_ROWS
@@ -297,6 +298,7 @@ ROWS = (
     *STRANGER_ROWS,
     *PAGE_ROWS,
     *SERVER_ROWS,
+    *DISTIL_ROWS,
 )
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 from tests.runs.corpora import TOY, prepared_toy
@@ -147,12 +148,26 @@ def test_what_only_has_the_name_of_a_step_is_none(train, tmp_path):
     assert read_json((tmp_path / "other/copy.json").read_bytes(), run)["step"] == 2
 
 
-def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied, tmp_path):
+def damage_largest(copied):
+    """Change the last byte of the largest file of a copy; return its new bytes."""
     largest = max(list_entries(copied / "files"), key=lambda entry: entry.stat().st_size)
     largest.write_bytes(largest.read_bytes()[:-1] + b"?")
+    return largest.read_bytes()
+
+
+def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied, tmp_path):
+    damage_largest(copied)
     with pytest.raises(FolderError, match="damaged"):
         train()
     assert not list(tmp_path.glob("*run*"))
+
+
+def test_the_control_that_compares_no_hashes_brings_damage_back(copied, tmp_path, monkeypatch):
+    monkeypatch.setattr("transduce.runs.copies.hash_file", lambda _: ANY)
+    damaged = damage_largest(copied)
+    RunCopy(str(copied)).restore(tmp_path / "run")
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert damaged in [path.read_bytes() for path in files]
 
 
 def test_a_copy_of_another_run_is_left_alone(train, copied):
