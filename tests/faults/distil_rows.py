@@ -65,6 +65,7 @@ DISTIL_ROWS = (
         tests=(
             f"{COPIES}::test_a_run_goes_on_from_its_copy_as_if_it_had_never_stopped",
             f"{COPIES}::test_a_copy_that_was_interrupted_leaves_the_one_before",
+            f"{COPIES}::test_a_copy_that_is_killed_anywhere_has_one_of_the_two_runs",
             f"{COPIES}::test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder",
             f"{COPIES}::test_a_list_that_was_edited_is_refused",
             f"{COPIES}::test_a_list_of_a_stranger_leads_nowhere_else",

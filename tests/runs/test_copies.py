@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
+from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 from tests.runs.corpora import TOY, prepared_toy
 from tests.runs.test_resume import numbers
 
@@ -14,7 +15,8 @@ from transduce.checkpoint.steps import newest_step
 from transduce.durable.files import list_entries
 from transduce.durable.json import from_checksummed_json, read_json, to_checksummed_json
 from transduce.errors import FolderError, InputError, SaveError
-from transduce.runs.copies import RunCopy
+from transduce.runs.copies import RunCopy, list_files
+from transduce.runs.texts import hash_file
 
 SETTINGS = {"training.checkpoint_minutes": 1e-9}  # after every update
 
@@ -70,6 +72,60 @@ def test_nothing_stays_at_the_address_that_the_run_no_longer_has(copied):
 def test_a_copy_that_was_interrupted_leaves_the_one_before(train, copied):
     (copied / "files" / ("0" * 64)).write_bytes(b"half a file")  # the list does not name it
     assert train("other", steps=2).progress.step == 2
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class EndingFiles(LocalFileSystem):  # type: ignore[misc]
+    """A file system whose user is killed in the middle of change `last`, counted from 0."""
+
+    cachable = False
+    last = -1
+
+    def count_down(self):
+        self.last -= 1
+        if self.last < 0:
+            raise Killed
+
+    def put_file(self, lpath, rpath, **_):
+        half = Path(lpath).read_bytes()
+        Path(rpath).write_bytes(half[: len(half) // 2])
+        self.count_down()
+        super().put_file(lpath, rpath)
+
+    def rm_file(self, path):
+        self.count_down()
+        super().rm_file(path)
+
+
+def test_a_copy_that_is_killed_anywhere_has_one_of_the_two_runs(train, tmp_path):
+    old = hash_files(train(steps=1).folder)
+    kept = shutil.copytree(tmp_path / "copy", tmp_path / "kept")
+    new = hash_files(train(steps=2, copy=None).folder)
+    found: list[dict[str, str]] = []
+    is_killed = True
+    while is_killed:
+        shutil.rmtree(tmp_path / "copy")
+        shutil.copytree(kept, tmp_path / "copy")
+        copy = RunCopy(str(tmp_path / "copy"))
+        copy.system = EndingFiles()
+        copy.system.last = len(found)
+        try:
+            copy.save(tmp_path / "run")
+        except Killed:
+            is_killed = True
+        else:
+            is_killed = False
+        RunCopy(str(tmp_path / "copy")).restore(tmp_path / f"back{len(found)}")
+        found.append(hash_files(tmp_path / f"back{len(found)}"))
+    assert found == sorted(found, key=[old, new].index)
+    assert (found[0], found[-1]) == (old, new)
+
+
+def hash_files(folder):
+    return {name: hash_file(path) for name, path in list_files(folder)}
 
 
 def test_a_list_that_was_edited_is_refused(train, copied):

@@ -54,7 +54,7 @@ def save_checkpoint(
     moments: Mapping[str, Tensor],
     state: Mapping[str, object],
 ) -> Path:
-    """Write a step's weights, Adam moments and state as a checkpoint to disk; return its folder."""
+    """Write a checkpoint unless the step has an intact one; return its path; refuse NaN or inf."""
     return write_tensors(run / CHECKPOINTS, step, {WEIGHTS: weights, MOMENTS: moments}, state)
 
 
@@ -149,7 +149,7 @@ def save_snapshot(
     weights: Mapping[str, Tensor],
     state: Mapping[str, object] | None = None,
 ) -> Path:
-    """Write a step's weights and state as a snapshot to the disk; return its folder."""
+    """Write a snapshot unless the step has an intact one; return its path; refuse NaN or inf."""
     return write_tensors(run / SNAPSHOTS, step, {WEIGHTS: weights}, state)
 
 
@@ -159,7 +159,7 @@ def write_tensors(
     tensors: Mapping[str, Mapping[str, Tensor]],
     state: Mapping[str, object] | None,
 ) -> Path:
-    """Write each file's tensors, and the state unless None, to a step's folder; return its path."""
+    """Write files of tensors and any state to a step's folder; return it; refuse NaN or inf."""
     for each in tensors.values():
         require_finite(each, f"step {step}")
     size = sum(tensor.nbytes for each in tensors.values() for tensor in each.values())

@@ -35,7 +35,7 @@ class Run:
 
 
 def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) -> Run:
-    """Write run.json of a new run with a random id; InputError if the file exists."""
+    """Write run.json of a new run with a random id; return the run; InputError if it exists."""
     file = folder / RUN_FILE
     if os.path.lexists(file):
         raise InputError("exists already", "resume this run, or choose another name", file=file)
@@ -45,10 +45,11 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 
 
 def extend_run(folder: Path, changed: Recipe) -> Run:
-    """Change training.steps and all names and descriptions in run.json to those of `changed`.
+    """Set training.steps, names and descriptions in run.json to those of `changed`; return the run.
 
-    Return the run. The other settings of `changed` must be those of the run; run.json keeps its own
-    threads and micro-batches.
+
+    The other settings of `changed` must be those of the run; run.json keeps its own threads and
+    micro-batches.
     """
     run = read_run(folder)
     training = replace(run.recipe.training, steps=changed.training.steps)

@@ -26,7 +26,7 @@ FileMakers = Mapping[str, Callable[[], bytes]]
 
 
 def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
-    """Write a step's files, about `size` bytes, to a folder, unless an intact folder exists."""
+    """Write a step's files unless an intact folder exists; SaveError if `size` bytes do not fit."""
     folder = step_folder(parent, step)
     try:
         require_real_folder(parent)

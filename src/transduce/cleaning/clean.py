@@ -129,7 +129,7 @@ def list_files(name: str, files: object) -> list[Path]:
 
 
 def require_translators(name: str, forward: object, backward: object) -> None:
-    """Raise InputError if a given model does not translate, or the two are not opposite."""
+    """Raise InputError unless the given models translate and two have opposite directions."""
     for argument, model in ((name, forward), ("backward", backward)):
         if isinstance(model, Translator):
             require_task(model.task, TextToText, model.recipe.data, argument)
@@ -145,7 +145,7 @@ def require_translators(name: str, forward: object, backward: object) -> None:
 
 
 def read_normalised(text: Pairs, on_progress: OnProgress) -> Iterator[Pair]:
-    """Yield the pairs of a text, normalised."""
+    """Yield a text's pairs, normalised; call `on_progress` after every 1,000."""
     for number, (source, target) in enumerate(text.read(), start=1):
         yield normalise(source), normalise(target)
         if number % NOTED == 0:
@@ -178,7 +178,7 @@ def rate_pairs(
 def drop_improbable(
     pairs: Iterable[Pair], lowest: Container[int], report: RuleReport
 ) -> Iterator[Pair]:
-    """Yield the pairs whose index is not in `lowest`; report the others as improbable."""
+    """Yield the pairs whose index is not in `lowest`; add the others to `report` as improbable."""
     for index, pair in enumerate(pairs):
         if index in lowest:
             report.add(pair, ["improbable"])

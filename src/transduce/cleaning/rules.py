@@ -80,7 +80,7 @@ class Rules:
 
 
 def count_repeats(text: str) -> int:
-    """Return how often a text repeats a phrase in a row, exact only from `REPEATS` times on."""
+    """Return how many times in a row a text has some phrase; below `REPEATS` it may be too few."""
     words, most = text.split(), 1
     for size in range(1, min(LONGEST_REPEAT, len(words) // REPEATS) + 1):
         equal = 0  # words in a row that equal the word `size` places before
@@ -102,7 +102,7 @@ def require_detectable(language: object) -> None:
 
 
 def is_in_other_language(text: str, language: str) -> bool:
-    """Return whether a text is not in `language`, but in another one with probability over `SURE`.
+    """Return whether a text is in another language than `language`, with probability over `SURE`.
 
     A variant such as pt-BR counts as its language; "" means any language.
     """
@@ -150,7 +150,7 @@ class RuleReport:
     examples: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def add(self, pair: Pair, rules: Collection[str]) -> None:
-        """Count a pair under each of the `rules` that it breaks; keep each rule's first pairs.
+        """Count a pair under each rule that it breaks; store up to `EXAMPLES` pairs of a rule.
 
         Pairs that break only one rule come first, because several rules would show any other pair.
         """
@@ -164,7 +164,7 @@ class RuleReport:
                 del examples[EXAMPLES:]
 
     def filter(self, pairs: Iterable[Pair], rules: Rules) -> Iterator[Pair]:
-        """Yield the pairs that break no rule, and count all pairs."""
+        """Yield the pairs that break no rule; count all as read, and others under their rules."""
         for pair in pairs:
             broken = rules.find_broken(*pair)
             self.read += 1

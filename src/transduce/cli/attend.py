@@ -198,7 +198,7 @@ def command(
 def require_consistent(
     text: str | None, output: Path | None, save: Path | None, figure: FigureOptions
 ) -> None:
-    """Raise InputError if nothing would be written, or if an option needs one that is missing."""
+    """Raise InputError if nothing would be written, an option needs another, or -o ends wrongly."""
     require(bool(output or save or figure.find), "nothing to write", "-o page.html")
     refuse_given({"pairs", "gold"}, "is for a survey", "add --survey")
     if not figure.find:
@@ -222,7 +222,11 @@ def require_consistent(
 def record(
     choice: TranslatorChoice, text: str | None, target: str | None, figure: str | None
 ) -> "AttentionView":
-    """Run the model on `text`, the figure's sentence or standard input; return its attention."""
+    """Return the attention on `text`, else on the figure's sentence, else on a line of input.
+
+    Prints a warning if the text is in another language. Raises InputError if `text` is the path
+    of a file, or if standard input does not have exactly one line.
+    """
     from transduce.text.files import read_short_lines
     from transduce.view.attention.attend import record_attention
 
@@ -282,7 +286,7 @@ def write_output(
 
 
 def find_link(view: "AttentionView", options: FigureOptions) -> str:
-    """Return the fragment (after #) of a link that opens the page at the figure's heads."""
+    """Return a link's fragment, after #, for the figure's heads; refuse heads that do not exist."""
     from transduce.view.attention.figures import join_encoder_words, require_heads
 
     figure, layer = options.choose(), options.paper_layer
@@ -297,7 +301,7 @@ def find_link(view: "AttentionView", options: FigureOptions) -> str:
 def find_best_heads(
     view: "AttentionView", options: FigureOptions, *, as_json: bool
 ) -> FigureOptions:
-    """Rank heads for a figure and print them; return `options` with the best layer and heads."""
+    """Print heads ranked for a figure, return `options` with the best; refuse --layer, --heads."""
     from transduce.view.attention.figures import choose_heads, join_encoder_words, rank_heads
 
     require(
@@ -345,7 +349,7 @@ def survey_corpus(
     *,
     as_json: bool,
 ) -> None:
-    """Survey the heads of a model on the pairs of a file; print a table, and write a page."""
+    """Survey all heads on a file's pairs; print a table or JSON; write a page to any `output`."""
     from transduce.view.attention.survey.survey import survey
 
     if text is None:

@@ -255,7 +255,7 @@ class ClosedOutput(io.TextIOBase):
     """A text stream in place of a closed standard output: any text written to it is an error."""
 
     def write(self, text: str, /) -> int:
-        """Raise SaveError, unless the text is empty."""
+        """Return 0 for an empty text; raise SaveError for any other."""
         if text:
             raise SaveError("standard output is closed", "leave it open, or name a file with -o")
         return 0

@@ -164,7 +164,7 @@ def command(
 
 
 def describe(found: "Distillation", output: Path) -> Iterator[str]:
-    """Yield lines on what was left out, what rules pairs broke, and what was made in `output`."""
+    """Yield lines on the lines left out, pairs that broke rules, and model and page in `output`."""
     if left := found.lines["read"] - found.lines["kept"]:
         why = f"equal to another, empty, or of more than {LONGEST:,} characters"
         yield f"{left:,} of {found.lines['read']:,} lines left out: {why}"

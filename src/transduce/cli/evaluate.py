@@ -144,7 +144,7 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
 
 
 def evaluation_as_json(found: "Evaluation") -> dict[str, object]:
-    """Return the scores, perplexity, unknown labels and warnings of an evaluation, for JSON."""
+    """Return scores, perplexity, baseline, contrast, unknown labels and warnings as JSON values."""
     values: dict[str, object] = {
         "scores": [score.as_json() for score in found.scores],
         "perplexity": found.perplexity.as_json() | {"left_out": found.left_out},
@@ -179,7 +179,7 @@ def format_evaluation(found: "Evaluation") -> list[str]:
 
 
 def format_contrast(found: "Evaluation") -> Iterator[str]:
-    """Yield a table of the scores of plain and changed text; yield nothing without --contrast."""
+    """Yield a table's lines with the scores of plain and changed text; none without --contrast."""
     names = [score.name for score in found.scores]
     rows = [["", "lines changed", *names], ["plain", "", *map(format_value, found.scores)]]
     others = list[str]()

@@ -55,7 +55,7 @@ def run_shards(context: click.Context, where: str, shards: str) -> None:
 
 
 def start_ray(address: str) -> Any:  # noqa: ANN401 - Ray is not among our packages
-    """Start Ray on this machine alone, or join the cluster at an address; return Ray's module."""
+    """Start Ray here, or join the cluster at an address; return its module; refuse on failure."""
     if address:
         require_reachable(address)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -85,7 +85,7 @@ def require_reachable(address: str) -> None:
 
 
 def list_words(context: click.Context) -> list[str]:
-    """Return the running command as words, without the options in `LEFT_OUT`."""
+    """Return the command line without --on and --shard; add --workers=1 if it has no such count."""
     words = [context.command.name or ""]
     arguments = list[str]()
     for one in context.command.params:

@@ -46,7 +46,7 @@ class FilePath(click.Path):
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Convert the text of a path to a `Path`."""
+        """Convert a text to a `Path`; refuse an empty text."""
         if value == "":
             self.fail("an empty path; a dot (.) names this folder", param, ctx)
         found: Any = super().convert(value, param, ctx)
@@ -69,7 +69,7 @@ class FiniteRange(click.FloatRange):
     """The parameter type of numbers in a range; nan, which click would accept, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Convert the text of a number to a finite float in the range."""
+        """Convert a text to a finite float in the range; refuse any other."""
         if not math.isfinite(found := super().convert(value, param, ctx)):
             self.fail(f"{value} is no finite number", param, ctx)
         return found
@@ -206,7 +206,10 @@ def require_sentence(text: str) -> None:
 
 
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse an output that is also an input, lacks a folder, or lies in a model or store."""
+    """Refuse an output that is an input, has no folder, or lies in a model, run or store.
+
+    None means standard output, which is refused if it goes to an input.
+    """
     if output is None:
         for one in inputs:
             fact = f"{one} is read here, and is standard output, for which a shell empties it"
@@ -222,7 +225,7 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
 
 
 def is_standard_output(file: Path) -> bool:
-    """Return whether a file is where standard output goes."""
+    """Return whether standard output goes to this regular file, as by > FILE in a shell."""
     with suppress(OSError, ValueError):  # standard output has no file in a test
         found = os.fstat(sys.stdout.fileno())
         return stat.S_ISREG(found.st_mode) and os.path.samestat(found, file.stat())

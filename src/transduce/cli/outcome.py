@@ -226,7 +226,7 @@ def convert_system_error(error: BaseException) -> BaseException:
 
 
 def find_broken_package(error: BaseException) -> str:
-    """Return the name of the other package whose import raised `error`, or "" if none did."""
+    """Return the name of the package other than ours whose import raised `error`, or ""."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = [
         str(frame.f_globals.get("__name__")).partition(".")[0]

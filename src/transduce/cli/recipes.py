@@ -128,7 +128,7 @@ def show(
 
 
 def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:
-    """Print each setting of a recipe, and where its value comes from."""
+    """Print a recipe's settings and their sources; `has_peers` adds where other systems differ."""
     recipe = known.recipe
     settings = [_describe_setting(recipe, *one) for one in recipe.flat_settings().items()]
     if as_json:

@@ -38,7 +38,7 @@ def read_names(value: str) -> tuple[str, ...]:
 
 
 def read_sizes(value: str) -> tuple[int, ...]:
-    """Parse a comma-separated list into sizes, in ascending order and without repetitions."""
+    """Return a comma-separated list's different sizes in ascending order; refuse any other text."""
     try:
         return tuple(sorted({int(part) for part in value.split(",")}))
     except ValueError:
@@ -172,7 +172,7 @@ class RowOptions:
     as_json: bool = option("--json", is_flag=True, help=options.JSON_HELP)
 
     def build_request(self) -> "TableRequest":
-        """Return the request that the options make, without the texts."""
+        """Return these options as a request without texts; refuse --seed together with --seeds."""
         from transduce.reproduce.job import TableRequest
 
         fact = "--seed and --seeds exclude each other"
@@ -246,7 +246,7 @@ def table3(*, rows: RowOptions, texts: TextOptions) -> None:
 
 
 def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str) -> None:
-    """Train a table's rows and print its report, or only print a command for each row.
+    """Train a table's rows and print its report, or only each row's command; exit if a row fails.
 
     `own` are command-line words for the options that only this table has.
     """

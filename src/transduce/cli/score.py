@@ -193,7 +193,7 @@ def command(
 
 
 def choose_kind(kinds: Mapping[str, bool], reference_count: int) -> str:
-    """Return the one option that is True in `kinds`, or ""; with it, refuse several references."""
+    """Return the one True option of `kinds`, or ""; refuse two, or several references with one."""
     given = [kind for kind, is_given in kinds.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are of different files", "choose one of them")
@@ -275,7 +275,7 @@ def report_labels(
 
 
 def format_report(report: SpanReport) -> Iterator[str]:
-    """Yield lines: the accuracy; the span F1; a table of precision, recall and F1 by type."""
+    """Yield lines with accuracy and span F1, then a table of precision, recall and F1 by type."""
     yield (
         f"accuracy {100 * report.accuracy:.2f} | {report.correct_tokens:,} of {report.tokens:,}"
         f" labels | {report.sentences:,} sentences"

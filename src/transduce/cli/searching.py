@@ -197,7 +197,7 @@ class TranslatorChoice:
         return (self.model, *self.models.ensemble)
 
     def load(self) -> "Translator":
-        """Return a translator of the model or the ensemble, with the options' settings."""
+        """Load models as one translator; refuse another task, or --nbest above the beam."""
         from transduce.inference.load import choose_precision, load
         from transduce.machine.device import select_device
         from transduce.machine.process_settings import collect_garbage_rarely, keep_freed_memory
@@ -329,7 +329,7 @@ def warn_if_unfinished(folders: Sequence[Path], used: int | None = None) -> None
 
 
 def has_finished(run: Path, step: int) -> bool:
-    """Return whether early stopping ended a run at `step`; False if its checkpoint is damaged."""
+    """Return whether a run ended at `step`, even early; False if its checkpoint is damaged."""
     from transduce.checkpoint.checkpoints import Snapshot
     from transduce.checkpoint.run_file import read_run
     from transduce.checkpoint.steps import CHECKPOINTS, step_folder

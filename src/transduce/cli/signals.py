@@ -35,7 +35,7 @@ class SignalsDeferred(MetaPathFinder):
     """
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """In the main thread's first call for torch, return a spec that delays signals, or None."""
+        """Return a spec that delays signals in the main thread's first import of torch, or None."""
         if name != "torch" or threading.current_thread() is not threading.main_thread():
             return None
         sys.meta_path.remove(self)
@@ -128,7 +128,7 @@ def count_ending_signal(number: int, received: list[int]) -> bool:
 
 @contextmanager
 def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
-    """In a with block, turn signals into stop or checkpoint requests; call `report` on each."""
+    """In a with block, yield the stop and checkpoint requests that signals set; report each one."""
     requests = SignalRequests()
 
     def handle(number: int) -> None:

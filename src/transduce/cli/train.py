@@ -232,7 +232,7 @@ def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) ->
 
 
 def launch_and_wait(options: ProcessOptions) -> int:
-    """Start the worker processes, forward signals to them, and return their exit code."""
+    """Run the workers and forward signals; return their exit code, or raise a signal's error."""
     from transduce.training.distributed.launcher import launch_processes
 
     with (

@@ -259,7 +259,7 @@ def draw_text_curve(values: Sequence[float], width: int) -> str:
 
 @contextmanager
 def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[TrainingCallbacks]":
-    """Context manager: yield callbacks that call `callbacks` and then write a run's curves."""
+    """Context manager: yield callbacks that also write curves; refuse without TensorBoard."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install tensorboard")
     from transduce.durable.files import raise_save_errors

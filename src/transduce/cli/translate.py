@@ -215,7 +215,7 @@ def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) ->
 def require_usable_output(
     output: Path | None, inputs: tuple[Path, Path | None], shard: str | None, *, line_buffered: bool
 ) -> None:
-    """Raise InputError if the output cannot be written, or if a shard has no output folder."""
+    """Refuse an unwritable output; for a shard, refuse a missing `output` or --line-buffered."""
     if shard is None:
         options.require_writable(output, *inputs)
     else:
@@ -315,7 +315,7 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
 
 
 def describe_counts(sentences: int, kept: int, doubtful: int) -> str:
-    """Return as text how many sentences were translated now, before, and marked for review."""
+    """Return a sentence with the counts translated now, translated before, and to be reviewed."""
     parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:
         parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")

@@ -172,7 +172,7 @@ class SavedSegments:
     prefix: str = ""  # begins the names of the segments' folders for each text after the first
 
     def open(self) -> Iterator[Segment]:
-        """Yield the saved segments in order, up to the first unusable one; their ids stay on disk.
+        """Yield the saved segments up to the first unusable one, without reading ids into memory.
 
         A segment is unusable if it is missing, damaged, or saved for a store of another origin.
         """
@@ -183,7 +183,7 @@ class SavedSegments:
                 return
 
     def save(self, index: int, segment: Segment) -> Segment:
-        """Save segment `index`, from 0, over any unusable one; return it with its ids on disk."""
+        """Save segment `index` (from 0), replacing any unusable one; return it with ids on disk."""
         folder = self.folder(index)
         if folder.exists():
             remove_folder(folder)

@@ -58,7 +58,7 @@ def corpus_folder(corpus: Corpus, cache: Path) -> Path:
 def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """Return the verified (source, target) files of a split, or None if the corpus lacks it."""
+    """Return a split's verified (source, target) files, None if there is none; refuse unfetched."""
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
     folder = open_fetched(find_corpus(lies_in, languages), cache, name)
@@ -265,7 +265,7 @@ def read_lines(
 
 
 def list_tree_forms(line: bytes) -> list[bytes]:
-    """Return a tree's line, its part-of-speech tagged and its chunk-tagged sentence, as file bytes.
+    """Return a tree's line, its words with part-of-speech tags, and with chunk tags, as file bytes.
 
     A tree without words, with traces (-NONE-) alone, has no tagged sentence.
     """

@@ -42,7 +42,7 @@ def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_column(index: int) -> LineReader:
-    """Build a reader of column `index`, counted from 0, of a tab-separated file."""
+    """Return a reader of column `index`, from 0, of tab-separated lines; it refuses short ones."""
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
         for count, line in enumerate(lines, start=1):
@@ -71,7 +71,10 @@ def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_tmx(languages: Sequence[str], side: int) -> LineReader:
-    """Build a reader of TMX texts in `languages[side]`; skip units without both languages."""
+    """Return a reader of TMX texts in `languages[side]`, from units that have both languages.
+
+    It raises WrongFileError if there is no such unit.
+    """
     wanted = [language.partition("_")[0] for language in languages]
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:

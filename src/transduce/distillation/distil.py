@@ -171,7 +171,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
 
 
 def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
-    """Return a student's recipe, with a smaller vocabulary if its pairs are too few."""
+    """Return a recipe with the vocabulary size of `run`, else one reduced to what `pairs` allow."""
     data = recipe.data
     if is_run(run):
         size = read_run(run).recipe.data.vocabulary_size
@@ -185,7 +185,7 @@ def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
 
 
 def customise_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Apply `settings` to a student's recipe and return it; refuse one that cannot be trained."""
+    """Return a student's recipe with `settings`; refuse another task or what cannot be trained."""
     recipe = customise_recipe(recipe, settings)
     fact = f"a student translates, and data.task is {recipe.data.task}"
     require(find_task_kind(recipe.data).is_text, fact, "--set data.task=translation")
@@ -204,7 +204,7 @@ def require_languages(teacher: Translator, pairs: Path) -> None:
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:
-    """Return (source, target) languages of a teacher, else of file names, or None without any."""
+    """Return a teacher's (source, target) languages, else those of file names; None if unknown."""
     if teacher is not None:
         data = teacher.recipe.data
         languages = (data.source_language, data.target_language)

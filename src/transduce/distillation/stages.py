@@ -94,7 +94,7 @@ class Inputs:
             yield from ((line, "", "") for line in read_lines(self.source))
 
     def find_line(self, source: str) -> int:
-        """Return the number of the first line whose normalised source is `source`, from 1.
+        """Return the index, from 1, of the first line normalised to `source`; one must exist.
 
         Lines of `pairs` and `source` are numbered as one text, in the order of `read`.
         """
@@ -227,7 +227,7 @@ def choose_nearest(outputs: Sequence[str], reference: str) -> int:
 
 
 def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]]:
-    """Yield each line's outputs, best first, or its given translation with log P 0."""
+    """Yield each line's (output, log P) pairs, best first; (given output, 0) without shards."""
     if not shards.exists():
         yield from ([(line, 0.0)] for line in read_lines(text.verified_path(GIVEN)))
         return
@@ -245,7 +245,7 @@ def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]
 
 
 def parse_candidates(line: bytes) -> list[Candidate]:
-    """Return the outputs in a line of a shard, with their log P; ValueError for any other line."""
+    """Return the (output, log P) pairs of a shard's line; raise ValueError for any other line."""
     found = json.loads(line)
     is_list = isinstance(found, list) and found and all(isinstance(one, list) for one in found)
     if is_list and all([*map(type, one)] == [str, float] for one in found):
@@ -269,7 +269,7 @@ def choose_pairs(
     backward: Translator | None,
     on_line: OnLine,
 ) -> tuple[VerifiedFolder, RuleReport]:
-    """Open or write the stage `pairs` (sifted, shuffled); return its folder and a report."""
+    """Open or write the stage `pairs`, or refuse if none passes; return its folder and report."""
     shards = folder / "shards"
     hashes = [one.hash for one in find_shards(shards)] if shards.exists() else []
     about = {"text": text.hash, "shards": hashes, "options": asdict(options)}

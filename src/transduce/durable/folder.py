@@ -54,7 +54,7 @@ def atomic_folder(
     about: Mapping[str, object],
     require_free: Callable[[Path], None] | None = None,
 ) -> Iterator["FolderWriter"]:
-    """Context manager: yield a writer for a new folder; at the end, sync and rename it to `path`.
+    """Context manager: yield a `FolderWriter`; its folder becomes `path`, if free, at the end.
 
     `kind` and `about` are entries of its manifest. `require_free` raises an error if the folder at
     `path` may not be replaced; by default anything there is refused. The new folder has the
@@ -286,9 +286,10 @@ def has_manifest(path: Path) -> bool:
 
 
 def resolve_output(path: str | PathLike[str]) -> Path:
-    """Return a user's output path, or a link's target; InputError if a file there would do damage.
+    """Return an output path, or the target if it is a link; InputError for a wrong name or place.
 
-    A circular link is refused, too. The link /dev/stdout stays as it is if standard output is a
+    Refused are a name that ends in / or as a packed file does, a circular link, and a place where
+    a file would damage a run, model or store. /dev/stdout stays as it is if standard output is a
     pipe, which has no path.
     """
     require_file_name(path)

@@ -164,7 +164,7 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
 
 
 def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
-    """Write an exported folder and compare its outputs; return the proof, or None and a reason.
+    """Write an exported folder and compare its outputs; return (proof, "") or (None, reason).
 
     The folder exists only after the comparison.
     """

@@ -84,7 +84,7 @@ def build_fallback_model(pieces: Sequence[Piece]) -> bytes:
 
 
 def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
-    """Return our pieces, by id, as pieces of SentencePiece with byte fallback, then missing bytes.
+    """Return (text, type) of our pieces as SentencePiece has them, by id, then of bytes we lack.
 
     A piece that SentencePiece cannot have, such as a part of a character, is UNUSED. SentencePiece
     needs a symbol for each of the 256 bytes; those of printable ASCII, which ours lack, are added
@@ -99,7 +99,7 @@ def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
 
 
 def to_fallback_piece(data: bytes) -> Piece | None:
-    """Return a piece of whole characters or of one byte as SentencePiece has it, else None.
+    """Return SentencePiece's (text, type) of a piece of whole characters or one byte, else None.
 
     A piece with ▁ gives None, because SentencePiece writes a space as ▁.
     """

@@ -17,7 +17,7 @@ README = "README.md"
 @final
 @dataclass(frozen=True)
 class EngineOutput:
-    """A translation by another program, and the log-probability that this program gives it."""
+    """Another program's translation of a line, and the log P that it gives, or NaN if none."""
 
     text: str
     log_prob: float
@@ -43,7 +43,7 @@ class Engine(Protocol):
 
 @contextmanager
 def importing(package: str) -> Iterator[None]:
-    """Turn an error in a with block, which imports `package`, into an ImportError that says why."""
+    """Re-raise errors of a with block that imports `package` as an ImportError that says why."""
     try:
         yield
     except Exception as error:
@@ -55,7 +55,7 @@ def importing(package: str) -> Iterator[None]:
 
 
 def describe_penalty(search: Search, greedy: str) -> list[str]:
-    """Return a sentence on the differing length penalty, or none; `greedy` sets a beam of 1."""
+    """Return one sentence on the length penalty, or []; `greedy` is that program's beam-1 form."""
     if search.penalty == "none":
         return []
     return [

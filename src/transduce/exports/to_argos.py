@@ -168,7 +168,7 @@ class ArgosEngine:
         self.translator: Any = ctranslate2.Translator(model, intra_threads=1)
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - Argos sets no limit
-        """Return each line's best output by Argos' own length penalty; `max_length` is ignored."""
+        """Return each line's best output (log P NaN) by Argos' penalty; ignores `max_length`."""
         from argostranslate import settings, translate
 
         splitter = SimpleNamespace(split_sentences=lambda text: [text])  # splits no line

@@ -56,7 +56,7 @@ CONFIG_FORM = Path(__file__).with_name("bergamot_config.yml")  # what translateL
 
 
 def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> None:
-    """Write Marian's weights, vocabularies, and files that list them for Bergamot's programs."""
+    """Write a model's files for Bergamot; refuse int8 if 64 does not divide d_model and d_ff."""
     sizes, data = model.recipe.architecture, model.recipe.data
     for name in ("d_model", "d_ff"):
         fact = f"in int8 architecture.{name} must be a multiple of {QUANTISED}"
@@ -125,7 +125,7 @@ def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> 
 
 
 def pad_rows(matrix: Array, rows: int) -> Array:
-    """Pad a matrix with zeros to this many rows."""
+    """Return a matrix padded with zeros to this many rows."""
     return np.pad(matrix, ((0, rows - len(matrix)), (0, 0)))
 
 
@@ -141,7 +141,7 @@ def shift_layer(layer: Arrays, shift: Array) -> Arrays:
 
 
 def name_layer(scope: str, layer: Arrays) -> Named:
-    """Yield Marian's name and array of each of a layer's weights."""
+    """Yield (Marian's name, array) of each weight of a layer."""
     for ours, theirs in MATRICES.items():
         if f"{ours}.weight" in layer:  # an encoder layer has no cross-attention
             yield f"{scope}_{theirs.format('W')}", layer[f"{ours}.weight"].T
@@ -190,7 +190,7 @@ def pack_tensor(name: str, tensor: Array, precision: str) -> tuple[int, tuple[in
 
 
 def build_model_info(model: TaskModel) -> dict[str, Any]:
-    """Return what translateLocally shows of a model."""
+    """Return the entries of model_info.json, which translateLocally shows."""
     source, target = model.recipe.data.languages
     name = f"{source}-{target}"
     about = {"modelName": name, "shortName": name, "type": "tiny", "src": source, "trg": target}
@@ -274,7 +274,7 @@ class BergamotEngine:
             raise ImportError(f"{PACKAGE} does not run here ({error})", name=PACKAGE) from None
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - it has a limit of its own
-        """Return each line's best output by a beam of width `beam`; `max_length` is ignored."""
+        """Return each line's best output, log P NaN, or raise SaveError; ignores `max_length`."""
         try:
             found = run_driver(str(self.registry), str(beam), text="\n".join(lines))
         except OSError as error:

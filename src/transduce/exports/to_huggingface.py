@@ -99,7 +99,7 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
 def name_layer(
     layer: Arrays, before: np.float32, inside: np.float32, after: np.float32
 ) -> Iterator[tuple[str, Array]]:
-    """Yield (name, array) of a layer's weights, rescaled to Marian's states by the three factors.
+    """Yield Marian's (name, array) of each of a layer's weights, rescaled by the three factors.
 
     Marian's states are ours times `before` at the input, `inside` between sub-layers, and `after`
     at the output. The encoder's output, of which cross-attention makes keys and values, equals

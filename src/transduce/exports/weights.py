@@ -76,7 +76,7 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
 def pad_heads(
     name: str, weight: Array, sizes: Architecture, width: int
 ) -> Iterator[tuple[str, Array]]:
-    """Yield each projection in a weight of attention, with zeros after the features of each head.
+    """Yield (name, array) of an attention weight's projections: heads zero-padded, queries scaled.
 
     A weight may hold several projections, one below the other, as query_key_value does.
     """

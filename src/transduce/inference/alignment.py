@@ -86,11 +86,10 @@ def find_pair_words(
 def capture_steps(
     model: Transformer, sources: Sentences, targets: Sentences, *, shifted: bool
 ) -> Iterator[tuple[int, list[Float32[Tensor, "H t s"]]]]:
-    """Yield (index, cross-attention weights by layer) of each pair, in batches, with END left out.
+    """Yield (index of a pair, each layer's cross-attention weights), in no order, without END.
 
-    The ids of every source and target end with END. Row t of the weights is the step that reads
-    target piece t if `shifted`, else the step that writes it. Pairs come in batches of similar
-    length, not in order.
+    The ids of every source and target end with END. Row t of the weights belongs to target piece t,
+    that is to the step that writes it, or if `shifted` to the next step, which reads it.
     """
     device = model.output.weight.device
     if not sources:

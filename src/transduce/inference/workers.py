@@ -171,8 +171,8 @@ def choose_workers(
 ) -> int:
     """Return the number of workers for `lines` lines, given cores, load average and memory.
 
-    There is one process for each core that is idle by the load average, but not more than the
-    number of lines justifies, nor more than fit into `free_memory` bytes with `model_bytes` each.
+    It is one for each core that is idle by the load average, at least 1, at most one for each
+    LINES_PER_WORKER lines, and at most what fits into `free_memory` bytes with a model each.
     """
     idle = int(cores - load + 0.5)
     in_memory = free_memory / (model_bytes + WORKER_BYTES)
@@ -180,6 +180,6 @@ def choose_workers(
 
 
 def own_load_average(cores: int) -> float:
-    """Estimate the load on this process's cores: the load average, less one per other core."""
+    """Estimate the load on this process's cores, as if all other cores were busy."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)

@@ -31,7 +31,7 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 def build_layer(
     sizes: Architecture, number: int, *, causal: bool
 ) -> "RecurrentLayer | ConvolutionLayer | SelfAttention":
-    """Build layer `number`'s LSTM, convolution or grid attention (`causal` in the decoder).
+    """Build layer `number`'s LSTM, convolution or grid attention (from 0; decoder if `causal`).
 
     An LSTM and a convolution have the methods of self-attention except `decode_step`.
     """
@@ -99,7 +99,7 @@ class RecurrentLayer(OtherLayer):
 
     @property
     def last_matrix(self) -> None:
-        """No matrix for `scale_by_depth` to divide, because an LSTM's initial states are small."""
+        """None, so that `scale_by_depth` divides no matrix; an LSTM's initial states are small."""
 
 
 @final
@@ -230,7 +230,7 @@ class GridMask(AttentionMask):
 
 
 def build_grid_attention(sizes: Architecture, *, causal: bool) -> SelfAttention:
-    """Build self-attention to squares of a picture, for the encoder, or the decoder if `causal`."""
+    """Build encoder (decoder if `causal`) attention to squares of a picture; to all if r is 0."""
     r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
     mask = AttentionMask(causal=causal)
     if r:
@@ -239,7 +239,7 @@ def build_grid_attention(sizes: Architecture, *, causal: bool) -> SelfAttention:
 
 
 class Prefixes(NamedTuple):
-    """For each hypothesis row: its encoded source and the ids written so far."""
+    """Each hypothesis row's encoded source, and the ids written so far."""
 
     sources: list[Float[Tensor, "S d_model"]]  # the encoder's output
     targets: list[list[int]]  # ids, BEGIN first

@@ -558,6 +558,7 @@ class OutputBias(nn.Module):
         self.weight = nn.Parameter(torch.empty(symbols))
 
     def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
+        """Set the bias to 0."""
         nn.init.zeros_(self.weight)
 
 

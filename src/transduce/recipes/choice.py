@@ -28,7 +28,7 @@ HINT_TEXT = "a text has options: --source FILE --target FILE, or --pairs FILE"
 
 
 def find_recipe(recipe: object) -> Recipe:
-    """Return the recipe of a name or a .toml or .json file, and a given `Recipe` unchanged."""
+    """Return a given `Recipe`, or that of a .toml or .json file or a name; else InputError."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, Path | str):

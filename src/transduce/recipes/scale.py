@@ -154,7 +154,7 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
 
 
 def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return each width divided by the scale's divisor; raise InputError if that is no integer."""
+    """Return the divided widths by path; raise InputError if the divisor leaves a remainder."""
     changes: dict[str, Value] = {}
     for name in WIDTHS:
         width = getattr(recipe.architecture, name)

@@ -66,7 +66,7 @@ class TreeTexts:
     is_comparable: bool  # whether the trees are the paper's: Penn Treebank sections 02-21 and 23
 
     def read_train(self) -> Iterator[Tree]:
-        """Yield the cleaned training trees."""
+        """Yield the cleaned training trees; assert that they were opened."""
         assert self.train is not None
         return (to_tree(tree) for words, tree in self.train.read() if words)
 
@@ -74,7 +74,7 @@ class TreeTexts:
 def choose_trees(
     recipe: Recipe, train: object, dev: object, test: Path | str | None, *, needs_training: bool
 ) -> TreeTexts:
-    """Open the trees of Table 4: the given trees, or else the trees of the recipe's corpus.
+    """Open the given trees or those of the corpus; refuse a recipe of another task than parsing.
 
     If `needs_training` is false, training trees are opened only if they are given; with given test
     trees, the corpus need not have been fetched.
@@ -130,7 +130,7 @@ def train_parser(
     settings: Mapping[str, Value],
     callbacks: TrainingCallbacks,
 ) -> Translator:
-    """Train a parser in `folder`/run, or resume its training; load the averaged model."""
+    """Train a parser in `folder`/run, or resume; return the translator of the averaged model."""
     assert trees.train is not None
     run = train_run(
         folder / "run",

@@ -55,7 +55,7 @@ class Panel:
 @final
 @dataclass(frozen=True)
 class Plot:
-    """A plot of a table: panels side by side, in which each row of the table has one height."""
+    """A plot of a table: panels side by side that share the rows as their vertical axis."""
 
     title: str
     rows: Sequence[str]
@@ -99,7 +99,7 @@ class Report:
     errors: Sequence[TransduceError] = ()  # errors of failed rows and of unreadable results
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:
-        """Write Markdown, HTML, CSV, JSON, and images if `plot`; return the files."""
+        """Write Markdown, HTML, CSV, JSON, and images if `plot`; return the paths of the files."""
         images = self.picture.render() if plot else {}
         image = f"\n![{self.title}]({self.name}.png)\n" if images else ""
         files = {
@@ -222,7 +222,7 @@ def describe_other_settings(recipe: Recipe) -> str:
 
 
 def format_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return records as CSV: a header with the first record's keys, then a line per record."""
+    """Return one or more records as CSV: a header of the first's keys, then a line per record."""
     out = io.StringIO()
     writer = csv.DictWriter(out, list(records[0]), lineterminator="\n")
     writer.writeheader()

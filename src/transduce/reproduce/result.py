@@ -127,7 +127,7 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Return the lines of `test` or the corpus's test set; InputError if only `train` is given."""
+    """Return (sources, references) of `test`, or of the corpus if no `train`; else InputError."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,

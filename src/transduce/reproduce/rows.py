@@ -101,7 +101,7 @@ class TableOutcome:
 def reproduce_rows(
     kind: TableKind, request: TableRequest, callbacks: TableCallbacks
 ) -> TableOutcome:
-    """Train and measure the requested rows that are not measured yet, and report on all rows."""
+    """Train and measure requested rows that have no result, unless `gather`; report on all rows."""
     jobs = plan_jobs(kind.name, kind.recipes, request)
     require_table_folder(request.output)
     if request.plot:

@@ -73,7 +73,7 @@ class TableRow:
 
     @property
     def has_diverged(self) -> bool:
-        """Whether a run is no better than a guess among all symbols of the vocabulary."""
+        """Whether any of the runs is no better than a guess among all symbols of the vocabulary."""
         return not all(
             run.perplexity["per_piece"] < run.recipe.data.vocabulary_size for run in self.runs
         )

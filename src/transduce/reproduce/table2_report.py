@@ -80,7 +80,7 @@ def map_printed_bleu(pair: str) -> dict[str, float]:
 
 
 def find_printed(row: str, pair: str) -> dict[str, str | None]:
-    """Return a row's printed BLEU and cost for a language pair, keyed as in records, else None."""
+    """Return a row's "printed_bleu" and "printed_cost" for a pair, or both None if unprinted."""
     paper = next((one for one in select_published(pair) if one.row == row), None)
     return {
         "printed_bleu": paper and paper.bleu[pair],

@@ -74,7 +74,7 @@ def build_report(table: ResultTable) -> Report:
 
 
 def find_printed(row: str) -> dict[str, float]:
-    """Return a row's printed perplexity and BLEU, keyed as in records; {} if the paper lacks it."""
+    """Return a row's "printed_perplexity" and "printed_bleu"; {} if the paper lacks the row."""
     paper = PRINTED.get(row)
     if paper is None:
         return {}
@@ -111,7 +111,7 @@ def build_cells(table: ResultTable) -> Cells:
 
 
 def format_setting(value: Value) -> str:
-    """Format the value of a setting for a narrow cell."""
+    """Format the value of a setting, with commas in an integer of 10,000 or more."""
     return f"{value:,}" if isinstance(value, int) and value >= 10_000 else str(value)
 
 

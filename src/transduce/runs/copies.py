@@ -1,8 +1,8 @@
 """Copy a run to another address after every checkpoint, and bring it back from there.
 
 The address is a folder, or one that fsspec opens, such as s3://bucket/run. Files lie there under
-their sha256, and copy.json lists the files of the run. It is written last, so that an interrupted
-copy leaves the previous one intact. fsspec comes with torch.
+their sha256, and copy.json lists the files of the run. It is written last and in one piece, so that
+an interrupted copy leaves the previous one intact. fsspec comes with torch.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Any, final
 
 from transduce.checkpoint.run_file import is_run, read_run_id
 from transduce.checkpoint.steps import newest_step
-from transduce.durable.files import delete, raise_save_errors, temporary_path
+from transduce.durable.files import delete, raise_save_errors, temporary_path, write_atomically
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import LOCK
 from transduce.errors import FolderError, InputError, SaveError, TransduceError
@@ -36,12 +36,14 @@ class RunCopy:
 
     def __init__(self, address: str) -> None:
         from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+        from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
         require(address != "", "the address of the copy is empty", "a dot, '.', names this folder")
         self.address = re.sub("(?<=//)[^/@]*@", "…@", address)  # in messages, without a password
         with self.refuse_faults():
             self.system, root = url_to_fs(address)
             self.root = root.rstrip("/")
+        self.is_local = isinstance(self.system, LocalFileSystem)
         fact = "is in the memory of this process, and would be lost when it ends"
         if any(part.partition("://")[0] == "memory" for part in address.split("::")):
             raise InputError(fact, "name a folder, or s3://BUCKET/NAME", file=address)
@@ -108,7 +110,11 @@ class RunCopy:
                     if self.system.size(self.locate(digest)) != size:
                         raise OSError(f"{name} has another size there")
             listed = {"run": read_run_id(run), "step": newest_step(run) or 0, "files": files}
-            self.system.pipe_file(f"{self.root}/{LIST}", to_checksummed_json(listed))
+            data = to_checksummed_json(listed)
+            if self.is_local:  # where fsspec writes a file bit by bit
+                write_atomically(Path(self.root, LIST), data)
+            else:
+                self.system.pipe_file(f"{self.root}/{LIST}", data)
             for digest in there - {digest for _, digest in files.values()}:
                 self.system.rm_file(self.locate(digest))
 
@@ -158,11 +164,8 @@ def open_copy(address: str, run: Path) -> RunCopy:
     Refuses a copy of another run, a copy that is ahead of the run, and an address that lies inside
     the run or holds something else.
     """
-    from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
-
     copy = RunCopy(address)
-    is_local = isinstance(copy.system, LocalFileSystem)
-    if is_local and Path(copy.root).resolve().is_relative_to(run.resolve()):
+    if copy.is_local and Path(copy.root).resolve().is_relative_to(run.resolve()):
         raise InputError("is inside the run", "choose another address", file=address)
     copy.require_own_place()
     if not run.exists() or (run.is_dir() and not any(run.iterdir())):

@@ -73,7 +73,7 @@ def parse_gold_links(line: str) -> GoldLinks:
 
 
 def parse_links(line: str) -> Links:
-    """Return the links of an output line; raise InputError for a possible link such as 0p2."""
+    """Return an output line's links; raise InputError for a malformed or possible one (0p2)."""
     found = [parse_link(text) for text in line.split()]
     for i, kind, j in found:
         if kind != "-":

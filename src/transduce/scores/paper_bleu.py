@@ -55,7 +55,10 @@ BLEU_METRICS = (
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise the output, split all texts' compounds; return the texts and a signature suffix."""
+    """Tokenise the output, split all texts' compounds; return the texts and a signature suffix.
+
+    Raises InputError if the output is tokenised already, or if a reference is not.
+    """
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -71,7 +74,7 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise output and references, split their compounds; return them and a signature suffix."""
+    """Tokenise all texts, split compounds; return them and a suffix; refuse tokenised texts."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -119,7 +122,7 @@ def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most lines ending in . ? or ! have a space before that; None if half do."""
+    """Return whether most final . ? and ! of lines follow a space; None if half do, or for none."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

@@ -44,7 +44,7 @@ class SacreBleuScorer:
     extract_details: Callable[[Any], dict[str, Any]] = lambda _: {}  # reads sacreBLEU's score
 
     def build(self) -> Any:  # noqa: ANN401 - a BLEU, CHRF or TER of sacreBLEU
-        """Build sacreBLEU's metric."""
+        """Return a new metric of sacreBLEU, of this kind and with these options."""
         from sacrebleu import metrics
 
         return getattr(metrics, self.kind)(**self.options)
@@ -121,7 +121,7 @@ MULTI_BLEU = SacreBleuScorer(
 
 
 def change_lines(change: Callable[[str], str], signature: str) -> Preprocess:
-    """Build a `Preprocess` function that applies `change` to every line of all texts."""
+    """Return a `Preprocess` that applies `change` to every line, with `signature` as suffix."""
     return lambda texts: ([[change(line) for line in text] for text in texts], signature)
 
 

@@ -106,14 +106,14 @@ class OpenNmtItem:
 
 
 class Detection(TypedDict):
-    """A language that a text may be in."""
+    """A language that a text may be in, and its probability in percent."""
 
     language: str
     confidence: Annotated[float, "its probability among all languages known, in percent"]
 
 
 class Output(TypedDict):
-    """One translation of a sentence."""
+    """One translation of a sentence, with its score and log-probability."""
 
     text: str
     score: Annotated[float, "log-probability with length penalty"]
@@ -226,7 +226,7 @@ class Error(TypedDict):
 
 @final
 class Refusal(Exception):  # noqa: N818 - most of them are no errors of the server
-    """Ends a request with an error: HTTP status, a sentence (`fact`), and headers."""
+    """Raised to answer a request with an error: HTTP status, a sentence (`fact`) and headers."""
 
     def __init__(
         self, status: HTTPStatus, fact: str, headers: Mapping[str, str] | None = None
@@ -251,7 +251,7 @@ def unavailable(fact: str) -> Refusal:
 
 
 class ClientGone(Exception):  # noqa: N818 - the client left, which is no error
-    """Ends a request whose client has closed its connection."""
+    """Raised to end a request whose client has closed its connection."""
 
 
 Fields = TypeVar("Fields", TranslateRequest, DetectRequest, OpenNmtItem)

@@ -53,7 +53,7 @@ class Alive:
 @final
 @dataclass(frozen=True)
 class Ready:
-    """Sent once a process has loaded its model: name, languages, hash, beam and capacity."""
+    """The message that a process has loaded a model: name, languages, hash, beam and capacity."""
 
     name: str
     source: str

@@ -91,7 +91,7 @@ class DeadlineProtocol(H11Protocol):
         self.note_waiting()
 
     def on_response_complete(self) -> None:
-        """Update `waiting` after an answer."""
+        """After an answer, note that the next request is awaited, or close if none can come."""
         super().on_response_complete()
         self.lines = 0
         self.note_waiting()
@@ -99,7 +99,7 @@ class DeadlineProtocol(H11Protocol):
             self.transport.close()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Return True if a client that closed its sending side has sent a whole request to answer.
+        """Return True, to stay connected, if a client that ended its sending awaits an answer.
 
         Sending an interim answer, which HTTP/1.1 allows, makes the system tell if the client left.
         """
@@ -170,7 +170,7 @@ class DeadlineProtocol(H11Protocol):
         super().timeout_keep_alive_handler()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the deadlines of a closed connection."""
+        """Cancel the deadlines of a closed connection, and remove it from `waiting`."""
         self.stop_head_deadline()
         self.stop_reading_deadline()
         super().connection_lost(exc)

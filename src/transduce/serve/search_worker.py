@@ -104,7 +104,7 @@ class SearchWorker:
             self.send(Failed(sentence_id, f"{type(error).__name__} in the model"))
 
     def begin(self, sentence: Sentence) -> None:
-        """Begin the first attempt to translate a sentence and to keep its URLs and the like."""
+        """Add a sentence to a search: the first attempt at outputs with all of its URLs."""
         line = Line(1, sentence.text, sentence.prefix)
         attempts = [build_plain_attempt(line)]
         if self.translator.keeps_items:
@@ -177,9 +177,10 @@ class SearchWorker:
             self.answer_errors(sentence_id, lambda: self.finish(sentence_id))
 
     def finish(self, sentence_id: int) -> None:
-        """Send the outputs of a translated sentence, or begin its next attempt if an item is lost.
+        """Send a sentence's outputs; if the best one lacks a URL, begin its next attempt instead.
 
-        Items are URLs, placeholders and the like. The last attempt's outputs are sent in any case.
+        A lost placeholder or address counts like a URL. The last attempt's outputs are sent in any
+        case.
         """
         done = self.open.pop(sentence_id)
         attempt, sentence = done.attempts[0], done.sentence
@@ -217,7 +218,7 @@ class SearchWorker:
 
 
 def describe_output(translator: Translator, line: EncodedLine, best: Combination) -> Details:
-    """Return a line's and its best output's pieces, log P of the latter, and word links.
+    """Return the pieces of a line and its best output, the output's log P, and word links.
 
     The lists of a split line's parts are joined.
     """

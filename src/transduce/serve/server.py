@@ -185,7 +185,7 @@ def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dic
 async def listen(
     service: Service, settings: ServerSettings, listener: socket.socket
 ) -> AsyncIterator[uvicorn.Server]:
-    """Answer requests at a socket during a with block, and finish accepted ones at its end."""
+    """In a with block, yield a server that answers at a socket; at the end finish its requests."""
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     app = build_app(
         service,
@@ -243,7 +243,7 @@ def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> 
 
 @final
 class FolderWatch:
-    """Polls the manifests of model folders; loads and verifies a changed model, and then uses it.
+    """A watch over a service's model folders, which loads a changed model and then uses it.
 
     A folder that cannot be used changes nothing: the model that was loaded from it stays in use.
     """

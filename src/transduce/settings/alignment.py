@@ -50,7 +50,7 @@ def build_alignment_heads(layer: object, heads: object, shifted: object) -> Alig
 
 
 def is_positive_integer(value: object) -> bool:
-    """Return whether a value is a whole number of at least 1."""
+    """Return whether a value is an int of at least 1; a bool or a float is not."""
     return type(value) is int and value > 0
 
 
@@ -60,5 +60,5 @@ def build_default_heads(sizes: Architecture) -> AlignmentHeads:
 
 
 def list_head_numbers(sizes: Architecture) -> tuple[int, ...]:
-    """Return the numbers of all heads of a layer, from 1 to h."""
+    """Return (1, …, h), all heads of an attention layer as counted from 1."""
     return tuple(range(1, sizes.heads + 1))

@@ -161,10 +161,10 @@ class Architecture:
 
     @property
     def encoder_depth(self) -> int:
-        """The number of the encoder's layers."""
+        """How many layers the encoder has: `encoder_layers`, or `layers` if that is 0."""
         return self.encoder_layers or self.layers
 
     @property
     def decoder_depth(self) -> int:
-        """The number of the decoder's layers."""
+        """How many layers the decoder has: `decoder_layers`, or `layers` if that is 0."""
         return self.decoder_layers or self.layers

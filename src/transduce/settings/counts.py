@@ -173,7 +173,7 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Count parameters of embeddings and output projection, and the latter's products    (3.4)"""
+    """Count parameters of embeddings and output projection, and the projection's products  (3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     biases = target_symbols if a.output_bias else 0
     return LayerCounts(
@@ -205,7 +205,7 @@ class TextSize:
 
 
 def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> float:
-    """Count the operations of one forward pass over a text, with a vocabulary of `symbols`."""
+    """Count the floating-point operations of a forward pass over a text with V = `symbols`."""
     encoder = count_encoder_layer(a) * a.encoder_depth
     decoder = count_decoder_layer(a) * a.decoder_depth
     layers = text.source * (encoder.products + decoder.memory_products)
@@ -217,5 +217,5 @@ def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> f
 
 
 def count_training_operations(a: Architecture, symbols: int, text: TextSize) -> float:
-    """Count the operations of one forward and one backward pass over a text."""
+    """Count the operations of a forward and a backward pass, taken as three forward passes."""
     return 3 * count_forward_operations(a, symbols, text)

@@ -33,7 +33,7 @@ def require_flag(name: str, value: object) -> None:
 
 
 def require_types(owner: object) -> None:
-    """Raise InputError unless all fields of the dataclass `owner` have values of their types."""
+    """Raise InputError unless each field of `owner` has its type (an int passes for a float)."""
     for field in dataclasses.fields(owner):  # type: ignore[arg-type]  # settings are dataclasses
         value, wanted = getattr(owner, field.name), field.type
         fits = type(value) is wanted or (wanted is float and type(value) is int)
@@ -67,7 +67,7 @@ def require_probability(owner: object, *names: str) -> None:
 
 
 def format_number(value: int | float) -> str:
-    """Return a number for an error message: with commas, or if over 15 digits, only their count."""
+    """Format a number as "1,000", "0.1" or, if it is long, "a number of about 20 digits"."""
     if isinstance(value, float):
         return f"{value:g}"
     digits = int(value.bit_length() * math.log10(2))  # str() refuses numbers of 4,300 digits

@@ -106,7 +106,7 @@ class Recipe:
 
     @staticmethod
     def from_mapping(values: Mapping[str, Any], start: "Recipe | None" = None) -> "Recipe":
-        """Return the recipe `start` with new `values`; raise InputError if one is invalid."""
+        """Return `start` or the defaults with `values`, nested as in `as_json`; refuse bad ones."""
         recipe = start or Recipe(name="unnamed")
         texts = {"name", "about", "because"}
         for key, value in values.items():
@@ -127,7 +127,7 @@ class Recipe:
 
 
 def require_changes(changes: object) -> None:
-    """Raise InputError unless `changes` is a mapping (of paths of settings to new values)."""
+    """Raise InputError unless `changes` is a mapping; its keys and values are not checked."""
     require(
         isinstance(changes, Mapping),
         f"settings must be a table of new values by path, not {short_repr(changes)}",
@@ -136,7 +136,7 @@ def require_changes(changes: object) -> None:
 
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Return a copy of the recipe with the new values in `changes`, whose keys are paths."""
+    """Return a copy of the recipe with the values in `changes` by path; refuse invalid ones."""
     require_changes(changes)
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():
@@ -196,7 +196,7 @@ def parse_value(text: str) -> Value:
 
 
 def shorten_name(name: str) -> str:
-    """Return a recipe's name; if it is too long, with a count in place of its changed settings."""
+    """Return a recipe's name; in one of over 60 characters a count replaces the changes."""
     base, joint, changes = name.partition(" with ")
     if len(name) <= MOST_NAME_CHARACTERS or not joint:
         return name
@@ -213,7 +213,7 @@ def build_title(recipe: Recipe, updates: int | None = None) -> str:
 
 
 def correct_title(recipe: Recipe, updates: int) -> Recipe:
-    """Return a recipe with the updates made in its name, if that is a default title."""
+    """Return a recipe whose default title states `updates`; any other name is left as it is."""
     is_title = TITLE.fullmatch(recipe.name) is not None
     return dataclasses.replace(recipe, name=build_title(recipe, updates)) if is_title else recipe
 

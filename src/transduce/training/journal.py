@@ -35,7 +35,7 @@ class Journal:
             self.file = io.FileIO(str(path), "a", opener=open_for_appending)
 
     def write(self, event: str, **values: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Append one event as a line of JSON, with these values and the time in UTC."""
+        """Append an event, its values and the UTC time as a line of JSON; count a failed line."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         finite = {
             name: None if isinstance(value, float) and not math.isfinite(value) else value

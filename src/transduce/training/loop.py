@@ -169,7 +169,8 @@ class CheckpointManager:
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
         """Log `update`, unless None; validate, snapshot and checkpoint if due; return the progress.
 
-        `update` is None in the first call, which finishes what a stop interrupted.
+        `update` is None in the first call, which finishes what a stop interrupted. Raises SaveError
+        if the run folder was moved or deleted.
         """
         if folder_identity(self.job.folder) != self.identity:
             raise SaveError(

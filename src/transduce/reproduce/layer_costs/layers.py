@@ -66,7 +66,7 @@ def calculate_operations(n: int, sizes: Architecture) -> tuple[int, int]:
 
 
 def compute_reach_per_side(kind: LayerKind, sizes: Architecture, *, causal: bool) -> int:
-    """Return m, how many positions a layer reaches on each side (if `causal`, on the left only)."""
+    """Return m, how far a convolution or neighbourhood reaches on a side (`causal`: left only)."""
     if kind.restricted:
         return (sizes.encoder_neighbourhood - 1) // 2
     return sizes.kernel_size - 1 if causal else sizes.kernel_size // 2

@@ -192,7 +192,7 @@ def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> 
 
 
 def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:
-    """Yield the encoder's maximum path length at each length in `plan`, then the decoder's."""
+    """Yield the encoder's maximum path length at each n in `plan.paths`, then the decoder's."""
     sizes = build_sizes(kind, WIDE, plan.k, plan.r)
     for stack, causal in (("encoder", False), ("decoder", True)):
         reach = compute_reach_per_side(kind, sizes, causal=causal)

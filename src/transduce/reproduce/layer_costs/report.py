@@ -76,7 +76,7 @@ def describe_conditions(table: LayerTable) -> list[str]:
 
 
 def build_sections(table: LayerTable) -> list[tuple[str, Cells]]:
-    """Return the tables of the report, each with its title."""
+    """Return (title, cells) of each table of the report."""
     n, d = table.plan.middle
     return [
         ("The paper's table, and ours", tabulate_summary(table)),
@@ -124,7 +124,7 @@ def tabulate_operations(table: LayerTable) -> Cells:
 
 
 def tabulate_chains(table: LayerTable) -> Cells:
-    """Tabulate the longest chain of dependent operations by kind of layer and sentence length."""
+    """Return the table of the longest operation chains, by kind of layer and sentence length."""
     head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by("n")), "grows"]
     rows = [
         [
@@ -227,7 +227,7 @@ def describe_agreement(table: LayerTable) -> str:
 
 
 def describe_windows(table: LayerTable) -> str:
-    """Return a sentence on restricted attention's computed scores, as multiples of r a position."""
+    """Return a sentence on how many times r scores a position restricted attention computes."""
     row = next(row for row in table.rows if row.kind.restricted)
     times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by("n"))
     return (
@@ -297,7 +297,7 @@ def format_list(numbers: list[int]) -> str:
 
 
 def describe_time_growth(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence on layers whose time and operations grow differently, if there are any."""
+    """Yield one sentence on the layers whose time and operations grow differently, or nothing."""
     rows = [(row.kind.name, list(format_power_differences(row))) for row in table.rows]
     deviating = [f"{name}: {', '.join(differ)}" for name, differ in rows if differ]
     if deviating:

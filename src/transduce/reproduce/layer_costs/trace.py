@@ -121,7 +121,7 @@ WIDE = 16  # the width d of the layers; path lengths do not depend on it
 
 
 def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
-    """Measure the maximum path length between n positions of an encoder (decoder if `causal`)."""
+    """Return the maximum path of n positions in layers or LSTM states (a decoder's if `causal`)."""
     if kind.mixing == "recurrent":
         return count_states_passed(n, sizes)
 
@@ -136,7 +136,7 @@ def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal:
 
 
 def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
-    """Return the smallest number from 1 to `most` for which `enough` is true, by bisection."""
+    """Return the least n ≤ `most` with enough(n), which must stay true above; assert one exists."""
     low, high = 0, 1
     while not enough(high):
         assert high < most, "every layer reaches the next position at least"

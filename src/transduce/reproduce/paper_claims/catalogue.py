@@ -67,7 +67,7 @@ class Finding:
         return {name for part in self.value.split(" / ") for name in part.split(" - ")}
 
     def judge(self, numbers: Sequence[float], *, is_exact: bool) -> str:
-        """Return the verdict, such as "holds", by the 95 % interval of the mean over seeds."""
+        """Return "holds", "holds not", "within chance" or "one seed cannot tell", at 95 %."""
         if len(numbers) == 1 and not is_exact:
             return "one seed cannot tell"
         low, high = compute_interval(numbers)

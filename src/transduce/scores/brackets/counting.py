@@ -185,7 +185,7 @@ class LineReader:
         self.depth -= 1
 
     def finish(self) -> BracketLine:
-        """Return the line that was read; constituents still open have the end -1 (UNCLOSED)."""
+        """Return the line; open constituents end at -1, and unbalanced brackets add a fault."""
         stopped = self.faults[-1:] == [STRAY_WORD]
         if self.depth and not stopped:
             self.faults.append(TOO_MANY_OPEN)

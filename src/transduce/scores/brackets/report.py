@@ -111,7 +111,7 @@ def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
 @final
 @dataclass(frozen=True)
 class BracketReport:
-    """EVALB's result for two files of trees: counts, summaries, messages and exit status."""
+    """The counts, summaries, messages and exit status that EVALB has for two files of trees."""
 
     parameters: BracketParameters
     pairs: tuple[SentenceCounts, ...] = field(repr=False)  # the counts of each pair of lines

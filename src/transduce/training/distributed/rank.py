@@ -36,7 +36,7 @@ class ProcessRank:
 
     @staticmethod
     def from_environment(environment: Mapping[str, str]) -> "ProcessRank":
-        """Return the rank that our launcher or torchrun has set, or that of a single process."""
+        """Return the rank set by launcher or torchrun, or a single process's; refuse a bad one."""
         if not {"RANK", "WORLD_SIZE"} <= set(environment):
             return ProcessRank()
         rank, world_size, local_rank, local_size = (

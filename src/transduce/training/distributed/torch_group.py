@@ -78,7 +78,7 @@ class TorchProcessGroup:
         return sums if went_on else None
 
     def exchange_requests(self, losses: Tensor) -> bool:
-        """Sum `losses` over ranks in place, share requests; return False if a signal stopped one.
+        """Sum `losses` over ranks in place, share requests; return False if a signal stops a rank.
 
         Each element is computed by one process and is 0 on all others, so the sums are exact.
         """

@@ -86,8 +86,9 @@ class Attention:
     def draw_figure(
         self, number: int, layer: int = LAYER, heads: Sequence[int] = (), *, word: str = ""
     ) -> str:
-        """Return Figure 3, 4 or 5 of the paper as SVG, drawn from these weights.
+        """Return Figure 3, 4 or 5 of the paper as SVG, from the weights of an encoder `layer`.
 
+        `layer` and `heads` count from 1; without `heads`, those of the paper's figure are drawn.
         Figures 3 and 4 show what `word` attends to; it defaults to the word in the paper's figure.
         """
         if number not in FIGURES:
@@ -257,7 +258,7 @@ def build_views(
 
 
 def name_model(translator: Translator) -> ModelName:
-    """Return the name, hash and sizes of a translator's only model."""
+    """Return the recipe's name, and the first model's sha256 ("" if none), layers and heads."""
     sizes, hashes = translator.models[0].sizes, translator.hashes
     layers = len(number_layers(sizes))
     return ModelName(translator.recipe.name, hashes[0] if hashes else "", layers, sizes.heads)
@@ -275,7 +276,7 @@ def rank_next_pieces(
     output: Sequence[int],
     vocabulary: Vocabulary,
 ) -> list[OutputStep]:
-    """Return an `OutputStep` for each output piece, from the decoder's state before the piece."""
+    """Return an `OutputStep` without a beam for each output piece, from the state before it."""
     steps = list[OutputStep]()
     for part in states.split(SLICE):
         logits = model.logits(part)

@@ -189,7 +189,7 @@ def rank_by_difference(joined: WordWeights) -> list[RankedHeads]:
 
 
 def count_strong(ranked: Sequence[RankedHeads]) -> dict[int, int]:
-    """Return for each layer how many of its heads have a strength of at least 0.5."""
+    """Return for each ranked layer how many of its heads have a strength of at least 0.5."""
     layers = sorted({one.layer for one in ranked})
     return {
         layer: sum(one.layer == layer and one.strength >= STRONG for one in ranked)
@@ -231,7 +231,7 @@ class Panel:
 
     @property
     def width(self) -> int:
-        """The width in pixels of the widest of words, squares and heading, and the gap after it."""
+        """The width in pixels of the panel's widest row (words, squares or heading), plus a gap."""
         letters = 12 * len(self.heading)
         return max(COLUMN * (len(self.words) + 1), SQUARE * (self.count + 1), letters) + GAP
 
@@ -269,7 +269,7 @@ def draw_squares(panel: Panel) -> Iterator[str]:
 
 
 def draw_boxes(panel: Panel) -> Iterator[str]:
-    """Yield boxes on a chosen query word and, for each head, on the words that it attends to."""
+    """Yield boxes on the chosen query word and on each head's key words; none if none is chosen."""
     if panel.chosen is None:
         return
     yield (

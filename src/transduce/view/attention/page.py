@@ -91,7 +91,7 @@ class WeightEncoding:
         )
 
     def encode_block(self, weights: Block) -> str:
-        """Encode the attention weights of one layer as base64 text."""
+        """Return a layer's weights in this encoding as base64; those below `minimum` become 0."""
         kept = np.where(weights < self.minimum, np.float32(0), weights)
         content = NUMBERS[self.numbers](kept)
         if self.compression == "zlib":
@@ -152,7 +152,7 @@ def describe_sequence(sequence: PieceSequence) -> dict[str, Any]:
 
 
 def describe_step(step: OutputStep) -> dict[str, Any]:
-    """Return a step of the search as JSON values; probabilities have four significant digits."""
+    """Return a step of the output as JSON values; probabilities have four significant digits."""
     return {
         "chosen": [step.chosen.piece, round_to_four_digits(step.chosen.probability)],
         "alternatives": describe_pieces(step.alternatives),

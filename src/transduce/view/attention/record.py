@@ -97,7 +97,7 @@ class OutputStep:
 @final
 @dataclass(frozen=True)
 class ModelName:
-    """The model of an attention record: name, manifest's sha256, numbers of layers and heads."""
+    """A model's name, its manifest's sha256, layers of the deeper stack, and heads per layer."""
 
     name: str
     sha256: str  # "" for a model that was not read from a folder
@@ -128,24 +128,24 @@ class AttentionView:
     alignment: AlignmentHeads | None = None  # the heads that align words; None if not a text task
 
     def queries(self, kind: str) -> PieceSequence:
-        """Return the sequence of the queries of a kind of attention, such as "cross"."""
+        """Return the query sequence of a kind, such as "cross"; raise InputError if unknown."""
         require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][0])
         return sequence
 
     def keys(self, kind: str) -> PieceSequence:
-        """Return the sequence of the keys of a kind of attention, such as "cross"."""
+        """Return the key sequence of a kind, such as "cross"; raise InputError if unknown."""
         require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][1])
         return sequence
 
     def layers_of(self, kind: str) -> tuple[int, ...]:
-        """Return the recorded layers that a kind of attention has, counted from 1."""
+        """Return the recorded layers of a kind, from 1; raise InputError if the model lacks it."""
         require_one_of("kind of attention", kind, self.weights)
         return self.layers[: len(self.weights[kind])]  # the shallower stack lacks the last ones
 
     def head(self, kind: str, layer: int, head: int) -> Float32[np.ndarray, "Q K"]:
-        """Return the weights of one head; `layer` and `head` count from 1."""
+        """Return a head's weights; `layer` and `head` count from 1; raise InputError if unknown."""
         layers = self.layers_of(kind)
         require_one_of("layer", layer, layers)
         require_one_of("head", head, range(1, self.weights[kind].shape[1] + 1))
@@ -187,7 +187,7 @@ def save_record(view: AttentionView, folder: str | PathLike[str]) -> None:
 def read_sequence(
     vocabulary: Vocabulary, ids: Sequence[int], *, is_tokenised: bool
 ) -> PieceSequence:
-    """Return readable pieces of ids, and their words (split only at spaces if `is_tokenised`)."""
+    """Return the pieces, words and text of ids; words end only at spaces if `is_tokenised`."""
 
     def decode(some: Sequence[bytes]) -> str:
         return b"".join(some).decode("utf-8", errors="replace").strip()

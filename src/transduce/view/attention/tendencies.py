@@ -87,7 +87,7 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Return a tendency: "broad" if `is_broad`, one with at least half the weight, or "mixed"."""
+    """Return the tendency "broad" if `is_broad`, that of a share of at least 0.5, or "mixed"."""
     strongest = int(shares.argmax())
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}
@@ -126,10 +126,11 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
 
 
 def find_clearest_head(view: AttentionView, kind: str) -> tuple[int, int]:
-    """Return (layer, head), from 1, of the head of a kind that is clearest when shown alone.
+    """Return (layer, head), from 1, of the head that shows a kind of attention most clearly.
 
     In cross-attention, this head has the most weight on the source pieces aligned with the output.
-    In other attention, or without an alignment, the mean of its keys' largest weights is highest.
+    In other attention, or without an alignment, a key's largest weight is highest, on average over
+    the keys. It is the first head if there are no keys but BEGIN and END.
     """
     weights = view.weights[kind][..., ~find_marks(view.keys(kind))]  # [L H Q K]
     layers, chosen = view.layers_of(kind), view.alignment

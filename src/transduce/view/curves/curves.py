@@ -89,7 +89,7 @@ def curves(
 
 
 def require_curves_output(output: Path) -> str:
-    """Return "page", "picture" or "figures" by a file's extension, or raise InputError."""
+    """Return "page", "picture" or "figures" by extension; raise InputError if it cannot be made."""
     if output.suffix not in OUTPUT_KINDS:
         pictures = " or ".join(PICTURES)
         fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
@@ -105,7 +105,7 @@ def require_curves_output(output: Path) -> str:
 def encode_curves(
     suffix: str, found: Sequence[RunCurve], logs: Mapping[str, tuple[Path, RunLog]], *, full: bool
 ) -> bytes:
-    """Return the curves of runs as a page, an image or CSV by the file name's extension."""
+    """Return the curves of runs as a page, image or CSV, chosen by `suffix`, such as ".html"."""
     if OUTPUT_KINDS[suffix] == "figures":
         return encode_csv(found)
     if OUTPUT_KINDS[suffix] == "page":

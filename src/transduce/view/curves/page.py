@@ -157,9 +157,9 @@ def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
 
 
 def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
-    """Compress C numbers as float32 (return False) or, if shorter, as differences of bits (True).
+    """Return (compressed bytes, whether they are differences) of C float32 numbers.
 
-    The differences of the 32-bit patterns are to be added up modulo 2^32.
+    If shorter, the differences of the 32-bit patterns are compressed, to be added up modulo 2^32.
     """
     bits = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4").view("<u4")
     changes = np.diff(bits, prepend=np.uint32(0))

@@ -228,7 +228,7 @@ def join_parts(parts: Sequence[LogPart]) -> LogPart:
 
 
 def read_cached_log(path: Path) -> LogPart:
-    """Read a log to its present end, and parse only what its cached columns do not cover."""
+    """Read a whole log; parse only lines that its cache lacks, and cache them if they are many."""
     known = load_part(path)
     part = join_parts([known, read_log_part(path, known.size, known.crc or 0)])
     if part.crc is not None and part.size - known.size >= LEAST_NEW_BYTES:
@@ -264,7 +264,7 @@ def compute_crc(path: Path, size: int) -> int | None:
 
 
 def store_part(path: Path, part: LogPart) -> None:
-    """Write the columns of a log's whole lines and their CRC-32 to the cache; delete old files."""
+    """Write a log's columns and CRC-32 to the cache, if not too large; delete the oldest files."""
     cached = cache_path(path)
     ensure_folder(cached.parent.parent)
     cached.parent.mkdir(mode=0o700, exist_ok=True)
@@ -406,11 +406,10 @@ def skip_hole(stream: BufferedReader) -> int:
 
 
 def read_line_blocks(stream: BufferedReader) -> Iterator[tuple[bytes, int]]:
-    """Yield a file's lines from the stream's position on, in blocks of whole lines.
+    """Yield (lines, file offset where the last whole line ends) from the stream's position on.
 
-    With each block comes the file offset where its last whole line ends. Lines that are appended
-    after the call are not read. A line over `MAX_LINE_BYTES` becomes a line that is no JSON. A last
-    line without a newline is the last block.
+    Lines that are appended after the call are not read. A line over `MAX_LINE_BYTES` becomes a line
+    that is no JSON. A last line without a newline is a block of its own.
     """
     end, rest = stream.tell(), b""
     left = os.fstat(stream.fileno()).st_size - end

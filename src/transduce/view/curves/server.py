@@ -109,7 +109,10 @@ class NewLines:
         return self.take(found)
 
     def take(self, found: bytes) -> bytes:
-        """Return the whole lines in `found`, read from `searched`; move the offset past them."""
+        """Return the whole lines in `found`, or UNREADABLE for an over-long one; move the offset.
+
+        `found` was read from `searched`. If no line ends in it, returns b"".
+        """
         begun = self.searched > self.offset  # in the middle of a line of more than MAX_BYTES
         lines, newline, _ = found.partition(b"\n") if begun else found.rpartition(b"\n")
         if newline:
@@ -154,7 +157,7 @@ class CurvesServer(ThreadingHTTPServer):
         super().server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Print nothing about the error of a connection, such as a closed browser."""
+        """Ignore the error of a connection, such as a closed browser; print nothing."""
 
 
 @final
@@ -167,7 +170,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
     timeout: ClassVar[float] = 10.0  # seconds for a request to arrive
 
     def do_GET(self) -> None:
-        """Answer a request for the page or for the stream of new lines."""
+        """Send the page or the stream; answer 404 to another path, 403 to a foreign Host header."""
         path = urlsplit(self.path).path
         if not HOSTS.fullmatch(self.headers.get("Host", "")):
             self.send_text(HTTPStatus.FORBIDDEN, "this server answers to 127.0.0.1 only")
@@ -190,7 +193,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
         self.send_content(HTTPStatus.OK, "text/html; charset=utf-8", page)
 
     def send_events(self) -> None:
-        """Stream the logs' lines after the offsets in the request, and then each new line."""
+        """Stream the logs' lines after the request's offsets and new ones, or answer 400 or 503."""
         offsets = self.read_offsets()
         if offsets is None:
             self.send_text(HTTPStatus.BAD_REQUEST, "from=OFFSET,… has one offset for each run")

@@ -80,7 +80,7 @@ class Diagram:
     def write(
         self, text: str, x: Number, y: Number, size: int = FACT, anchor: str = "middle"
     ) -> None:
-        """Add a text at (x, y), which is its middle unless `anchor` is "start" or "end"."""
+        """Add a text with its base line at y and its middle, "start" or "end" (`anchor`) at x."""
         drawn = draw_text(text, x, y, anchor=anchor, fill=INK if size > FACT else QUIET, size=size)
         self.elements.append(SCRIPT.sub(shift_script, drawn))
 
@@ -132,7 +132,10 @@ class Diagram:
     def line(
         self, *points: Point, arrow: bool = True, dash: bool = False, residual: str = ""
     ) -> None:
-        """Draw a line through points, with round corners and a head if it is an `arrow`."""
+        """Draw a line through points, with a head if `arrow` and dashed if `dash`.
+
+        Its corners are round. In a map, `residual` is the name of a group around the line.
+        """
         path = "M{:g} {:g}".format(*points[0])
         for before, corner, after in zip(points, points[1:], points[2:], strict=False):
             turn = (*find_turn(corner, before), *corner, *find_turn(corner, after))
@@ -146,14 +149,17 @@ class Diagram:
         self.elements.append(drawn)
 
     def circle(self, x: Number, y: Number, inside: str, radius: int = 10) -> None:
-        """Draw a circle around (x, y) with a sign inside, an SVG path that starts at the middle."""
+        """Draw a circle around (x, y); `inside` is an SVG path that starts at the middle."""
         self.elements.append(
             f'<circle cx="{x:g}" cy="{y:g}" r="{radius}" fill="#ffffff" stroke="{INK}"/>'
             f'<path d="M{x:g} {y:g}{inside}" fill="none" stroke="{INK}"/>'
         )
 
     def build(self, width: int, top: Number, recipe: Recipe, theme: str, *lines: str) -> str:
-        """Return the figure as SVG; at its foot are `lines`, the first with the recipe's name."""
+        """Return the figure as SVG; `top` is its smallest y, and `lines` (title first) its foot.
+
+        A map has neither a foot nor colours for a dark theme.
+        """
         name = shorten_name(recipe.name)
         if len(name) > MOST_NAME_CHARACTERS:
             name = name[: MOST_NAME_CHARACTERS - 1] + "…"
@@ -303,7 +309,7 @@ class Column:
             self.block("search", "product", "Beam Search")
 
     def embed(self, end: str, text: str, symbols: int, parameters: int | None) -> None:
-        """Draw the inputs or outputs, their embedding, and its sum with the positional encoding."""
+        """Draw inputs or outputs, embedding and positions; `parameters` is None if shared."""
         a, diagram, x, side = self.a, self.diagram, self.x, self.side
         name = diagram.translate(f"{end.title()}s")
         diagram.add_end_label(f"{end}s", f"{name} ({text})" if text else name, x, self.y + 18)
@@ -341,7 +347,7 @@ class Column:
         self.y -= 20
 
     def stack(self, *sub_layers: str, memory: Number = 0.0) -> None:
-        """Draw the stack of layers; `memory` is the height at which the encoder's output begins."""
+        """Draw the stack of layers; `memory` is the y coordinate where the encoder ends."""
         a, diagram, side, first = self.a, self.diagram, self.side, len(self.diagram.elements)
         count = count_encoder_layer if side < 0 else count_decoder_layer
         self.rise(26, arrow=False)
@@ -370,7 +376,7 @@ class Column:
             self.block(f"{self.name}-norm", "norm", "Norm", diagram.count(count_norm(a).parameters))
 
     def sub_layer(self, part: str, memory: Number) -> None:
-        """Draw a sub-layer with its inputs, its residual connection and its norm."""
+        """Draw a sub-layer with inputs, residual and norm; the encoder ends at y = `memory`."""
         a, diagram, x, edge = self.a, self.diagram, self.x, self.x + self.side * BLOCK / 2
         is_pre, start = a.norm == "pre", (x, self.y - 12)
         name, norm = f"{self.name}-{part}", diagram.count(count_norm(a).parameters)
@@ -405,7 +411,7 @@ class Column:
         )
 
     def join(self, memory: Number) -> None:
-        """Draw the arrows to cross-attention, two of them from the encoder's output at `memory`."""
+        """Draw the arrows to cross-attention, two of them from the encoder's end, y = `memory`."""
         x, diagram, over = self.x, self.diagram, memory - 32
         turn, across, end = self.y - 12, self.y - 28, self.y - 48
         diagram.line((x, self.y), (x, turn), (x + ARM, turn), (x + ARM, end))

@@ -139,6 +139,7 @@ def compare_with_gold(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[st
     """Return whether each constituent is in `gold`, and the (text, style) lines of a legend.
 
     Constituents are equal if their labels and spans are. Unlike EVALB, this counts punctuation.
+    Raises InputError if the words differ.
     """
     if tree.words != gold.words:
         raise InputError("the gold tree has other words than the tree that is drawn")
@@ -244,7 +245,7 @@ def draw_connectors(
 
 
 def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
-    """Return a tree's layout, with at least `gap` between texts, whose widths `measure` gives."""
+    """Return a tree's layout, with at least `gap` between texts; `measure` gives a text's width."""
     nodes = list(list_nodes(tree))
     text_widths = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
 

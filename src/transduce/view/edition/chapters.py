@@ -88,7 +88,7 @@ class Chapter:
         self.begins = self.find_passages()
 
     def find_passages(self) -> dict[int, Passage]:
-        """Return the passages by first line number; they do not have their lines of code yet.
+        """Return the passages by first line, without their code; add lines of prose to `hidden`.
 
         A passage begins at each definition with a docstring, at each comment on lines of its own,
         and where other statements follow a definition.
@@ -117,7 +117,7 @@ class Chapter:
         return begins
 
     def read_sections(self) -> Iterator[Section]:
-        """Yield the chapter's opening, then its sections; their `order` never decreases."""
+        """Yield the opening, then the sections by rising `order`; fill passages with their code."""
         about, _, self.begins[1].prose = self.begins[1].prose.partition("\n\n")
         number = NUMBER.search(about + self.begins[1].prose)
         assert number, self.name
@@ -199,7 +199,7 @@ def read_facts() -> dict[str, list[Fact]]:
 
 
 def read_test(files: list[str], name: str) -> Test:
-    """Return the test function of this name; raise FolderError if none of the files defines it."""
+    """Return a test, without code outside a checkout; raise FolderError if no file defines it."""
     if not IS_CHECKOUT:
         return Test(files[0], name)
     for file in files:

@@ -43,7 +43,7 @@ DRAWINGS: Mapping[str, tuple[Callable[[], str], str]] = {  # by the heading abov
 
 
 def read(output: Path | str, *, language: str = "") -> Path:
-    """Write the annotated edition, the paper's code with its tests and values, as an HTML page.
+    """Write the paper's code with its tests and values as an HTML page; return the page's path.
 
         page = transduce.read("edition.html")
 

@@ -190,7 +190,7 @@ def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
 
 
 def describe_tensor(value: Tensor, *, brief: bool) -> str:
-    """Return a tensor's shape, type and first numbers, if `brief` its shape; a scalar's number."""
+    """Return a tensor's shape, with type and first numbers unless `brief`; a scalar's number."""
     shape = f"[{' × '.join(map(str, value.shape))}]" if value.shape else ""
     kind = str(value.dtype).removeprefix("torch.")
     numbers = value.detach().flatten()[:SHOWN].tolist()
@@ -212,7 +212,7 @@ def format_number(value: float | int) -> str:
 
 
 def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
-    """Train and search the tiny model under a tracer; return the tracer and the model's outputs."""
+    """Train the tiny model and translate with it; return a tracer of both, and the translations."""
     words = ["</s>", "<s>", *dict.fromkeys(" ".join(f"{a} {b}" for a, b in PAIRS).split())]
     assert (words[END], words[BEGIN]) == ("</s>", "<s>")
     sides = [

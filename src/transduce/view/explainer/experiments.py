@@ -95,7 +95,7 @@ def find_experiments(
     outputs: Mapping[str, list[int]],
     tried: Mapping[str, Sequence[Change]],
 ) -> dict[str, Experiment]:
-    """Return the `tried` experiments by name, each with a text whose translation it changes.
+    """Return the `tried` experiments by name, with a text whose translation changes ("" if none).
 
     A text is preferred if its changed translation is not that of an earlier experiment and, for
     positions, has most words of the old translation in another order. Long translations are left
@@ -136,12 +136,12 @@ def find_alpha(
     search: Callable[[str, float | None], Sequence[int]],
     decode: Callable[[Sequence[int]], str],
 ) -> Experiment:
-    """Return a text whose output α = 0 makes shorter or α = 1 longer; whole sentences come first.
+    """Return an experiment with a text whose output α = 0 shortens or α = 1 lengthens ("" if none).
 
-    Of a sentence that a model knows well, one output is far likelier than all others. So sentences
-    without their third word, often the verb, are tried, too, and then beginnings of sentences, the
-    longest first. `search` returns the ids of a text's output with some α, or with the recipe's
-    for None; `decode` returns their text.
+    Of a sentence that a model knows well, one output is far likelier than all others. So after
+    whole sentences, those without their third word, often the verb, are tried, and then beginnings
+    of sentences, the longest first. `search` returns the ids of a text's output with some α, or
+    with the recipe's for None; `decode` returns their text.
     """
     split = [text.split(" ") for text in outputs]
     without_third = [" ".join([*one[:2], *one[3:]]) for one in split if len(one) > 3]
@@ -314,6 +314,6 @@ def choose_aligning_heads(
 
 
 def measure_reordering(places: Sequence[int]) -> float:
-    """Return the share of adjacent output pieces whose source pieces are in another order."""
+    """Return the share of adjacent output pieces whose source pieces are in reverse order."""
     pairs = list(pairwise(places))
     return sum(a > b for a, b in pairs) / max(1, len(pairs))

@@ -82,7 +82,7 @@ def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.M
 
 
 def list_layer_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield (module, hook) of all sub-layers with their residuals and norms."""
+    """Yield (module, hook) of sub-layers, residuals and norms; hooks store values in `found`."""
     for stack in ("encoder", "decoder"):
         for number, layer in enumerate(getattr(model, stack), start=1):
             yield from list_attention_hooks(f"{stack}.{number}.self", layer.self_attention, found)
@@ -103,7 +103,7 @@ def list_attention_hooks(
     attention: Any,  # noqa: ANN401 - self- or cross-attention
     found: Rows,
 ) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield (module, hook) of W^O and of the projections to queries, keys and values."""
+    """Yield (module, hook) of W^O and the projections to q, k and v, to store values in `found`."""
     yield attention.output, build_hook(found, f"{name}.output", given=f"{name}.joined")
     names = [f"{name}.{letter}" for letter in "qkv"]
     if hasattr(attention, "query"):
@@ -169,9 +169,9 @@ def build_recording_attention(found: Rows, stack: str, layers: int) -> BuildAtte
 
 
 def sample_rows(rows: Mapping[str, Tensor]) -> dict[str, list[float]]:
-    """Return up to four numbers of the last row of each of at most 210 intermediates.
+    """Return, by name, up to four numbers of the last row of each of at most 210 intermediates.
 
-    If there are more, 210 are taken at equal distances, the first and the last among them.
+    Scores are left out. Of more intermediates, 210 are taken at equal distances, with both ends.
     They suffice, because a wrong number makes those that follow from it wrong.
     """
     names = [name for name in rows if ".scores." not in name]

@@ -47,9 +47,10 @@ PICTURES = {
 
 
 def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, Texts]]:
-    """Return a page's language ("": the browser chooses) and its texts by language code.
+    """Return a page's language ("" if the browser chooses) and its texts by language code.
 
-    Give a `language` that the package has, or a `file` named after its language, not both.
+    Give a `language` that the package has, or a `file` named after its language, not both; else
+    raises InputError.
     """
     own = read_texts(PAGE)
     if file is not None:

@@ -181,8 +181,8 @@ ENCODINGS: Mapping[str, Callable[[Float32[np.ndarray, "..."]], Encoded]] = {
 def store_weights(weights: Mapping[str, Tensor], number_format: str) -> StoredWeights:
     """Return weights as a block of a page; `number_format` is "float16", "int8" or "float32".
 
-    Vectors such as biases keep 16 bits when matrices have 8. A tensor that float16 cannot hold is
-    stored as float32.
+    Vectors such as biases have 16 bits when matrices have 8. A tensor that float16 cannot hold is
+    stored as float32. Raises InputError for another format.
     """
     require(
         number_format in ENCODINGS,

@@ -148,7 +148,11 @@ def survey(
 def align_pairs(
     translator: Translator, pairs: Sequence[Pair], gold: Sequence[str] | None
 ) -> list[AlignedPair]:
-    """Return the pairs that fit the model and are not empty, each with its alignment or None."""
+    """Return the pairs that fit the model, with gold or found links (None unless text to text).
+
+    Empty pairs are left out. Raises InputError if no pair remains, if a target cannot belong to
+    its source, or if `gold` links a word that is not there.
+    """
     require_matches(pairs, translator.recipe.data)
     encoded = [
         pair
@@ -181,7 +185,7 @@ def build_survey(
     on_head: Callable[[int, int], None],
     alignment: str,
 ) -> HeadSurvey:
-    """Return a survey of pairs; `alignment` is "gold" for gold links, else ""."""
+    """Return a survey of a translator's only model; `alignment` is "gold" for gold links, or ""."""
     (model,), sums = translator.models, SurveySums()
     heads = list_heads(model)
     log_probs = dict.fromkeys(heads, 0.0)
@@ -211,7 +215,7 @@ def build_survey(
 
 
 def list_heads(model: Transformer) -> list[Head]:
-    """Return (kind, layer, number) of each head; without self-attention only "cross" heads."""
+    """Return (kind, layer, head), from 1, of each head; without self-attention only "cross"."""
     has_self = model.sizes.mixing == "self-attention"
     kinds = ("encoder", "decoder", "cross") if has_self else ("cross",)
     depths = {kind: len(model.encoder if kind == "encoder" else model.decoder) for kind in kinds}
@@ -233,7 +237,7 @@ def split_pairs(pairs: Sequence[AlignedPair]) -> list[list[AlignedPair]]:
 
 
 def sum_log_probs(model: Transformer, states: Float[Tensor, "T d_model"], target: Packed) -> float:
-    """Return the log-probability of all target pieces of a batch, in nats."""
+    """Return the sum of the log-probabilities of a batch's target pieces, in nats."""
     return float(model.target_log_probs(states, target.ids).double().sum())
 
 
@@ -270,7 +274,7 @@ class SurveySums:
         self.linked += int(piece_links.any(axis=1).sum())
 
     def describe(self, head: Head, loss: float) -> SurveyedHead:
-        """Return a head's averages, with `loss`, the rise of the loss without this head."""
+        """Return a head's averages over pairs; `loss` is how much the loss rises without it."""
         kind, layer, number = head
         tendency, distance = self.kinds[kind].describe(layer - 1, number - 1)
         aligned = None
