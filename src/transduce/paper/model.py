@@ -256,9 +256,9 @@ class Residual(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: Callable[[Tensor, Tensor], Tensor]
     ) -> Float[Tensor, "R d_model"]:
-        """Return `forward(x)` without dropout, where `add_sublayer` itself adds the residual.
+        """Return `forward(x)` without dropout; `add_sublayer(y, x)` returns x + Sublayer(y).
 
-        `add_sublayer(x, residual)` can be one operation, as in `Linear.forward_add`.
+        So the sub-layer's last product and the sum can be one operation, `Linear.forward_add`.
         """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 
@@ -641,11 +641,11 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 #   begin about as large as the sinusoids; learned positions have the sinusoids' standard deviation,
 #   √½ (docs/internals/decisions/0044).
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
-#   is then divided by √(number of sub-layers in its stack). In post-norm, LayerNorm divides the sum
-#   x + Sublayer(x) by its standard deviation. If sub-layer outputs are large, this shrinks the
-#   token's embedding in every layer. If they are small, a stack's sub-layers together add only
-#   about as much variance as its input has, and a post-norm model learns to attend to the source in
-#   half as many updates as otherwise (docs/internals/decisions/0014).
+#   is then divided by √(number of sub-layers in its stack), so that all sub-layers of a stack add
+#   about as much variance as its input has. Otherwise the LayerNorms of a post-norm model, which
+#   divide each sum x + Sublayer(x) by its standard deviation, shrink the token's embedding more
+#   and more. A post-norm model so learns to attend to the source in half as many updates
+#   (docs/internals/decisions/0014).
 
 
 def build_transformer(

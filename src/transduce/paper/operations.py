@@ -20,8 +20,8 @@ from transduce.packed import Batch
 
 # B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
 # Q: width of a query, K or 2 K (see `compatibility_scores`) · k: K or d_v
-# packed: the tokens of all sentences end to end; T_P and S_P count them
-# loss: T target tokens of a whole batch; P counts these and the padding after them
+# T_P and S_P: tokens of all sentences, packed end to end
+# in the losses, T counts the target tokens of a whole batch, and P these and padding after them
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
 # in shapes, #x is x or 1, which broadcasts, and {x} is the value of the argument x
 
@@ -65,7 +65,7 @@ def compatibility_scores(
 ) -> Float[Tensor, "*B T S"]:
     """Q Kᵀ / √d_k, or additive scores w · tanh(q + k) if queries are twice as wide as keys
 
-    `Compatibility` (model.py) has then appended w to each query, which so becomes 2 K wide.
+    For additive scores, `Compatibility` (model.py) appends w to each query beforehand.
     """
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
@@ -111,8 +111,8 @@ def build_padded_attention(
         queries = torch.arange(is_query.shape[1], device=q.device)
         keys = torch.arange(is_key.shape[1], device=q.device)
         allowed = mask.compute_allowed(queries, keys) & is_key[:, None]  # [B T S]
-        # A query that is padding may have no key to attend to, and the softmax over no keys is NaN,
-        # as are its gradients. So padding attends to all keys; its results are dropped below.
+        # With a neighbourhood, a query in the padding can be too far from every key. The softmax of
+        # no keys is NaN, as are its gradients. So padding attends to all, and is dropped below.
         allowed = allowed | ~is_query[:, :, None]
         out = attention(
             pad_sentences(q, query_lengths),
@@ -160,7 +160,7 @@ def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
     """Return the probability that label smoothing in this form spreads over all V symbols    (5.4)
 
     In the default form, "szegedy", it is ε. In the form "t2t", that of the authors'
-    tensor2tensor, the V - 1 wrong symbols share ε, as if all V symbols shared ε V / (V - 1).
+    tensor2tensor, it is ε V / (V - 1), so that the wrong symbols get ε and the right one 1 - ε.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -175,7 +175,7 @@ def smoothed_loss(
     """Return two sums over T targets: the label-smoothed cross-entropy, and -log p(target)    (5.4)
 
     The loss is Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), with `mass` for m.
-    Only it has a gradient. States after the first T are padding of `pad_batch` and are left out.
+    The second sum has no gradient. States after the first T are padding and are left out.
     """
     log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
     nats, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
@@ -219,8 +219,8 @@ def highest_sums(
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
-    A replacement may return True without reading the flags, to avoid waiting for a GPU. So a
-    caller's result must be right even if no flag is True.
+    A replacement may always return True, which saves waiting for a GPU. So callers only skip work
+    that would change nothing.
     """
     return bool(flags.any())
 

@@ -1,8 +1,8 @@
 """Beam search: the most probable outputs of a model    (section 6.1)
 
 The search keeps W unfinished, or live, hypotheses of each sentence. One step finds their 2 W best
-continuations. Those that end in END are finished; the best W without END stay live. At most W of
-the 2 W can end in END, so W others are left to fill the beam. A beam of 1 is greedy search: it
+continuations. Those that end in END are finished; the best W without END stay live. A hypothesis
+has one continuation by END, so at least W of the 2 W have none. A beam of 1 is greedy search: it
 appends the likeliest symbol until that is END. The paper's W is 4, its length penalty has α = 0.6,
 and an output has at most input length + 50 symbols; in parsing they are 21, 0.3 and 300.
 
@@ -178,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # True only for done sentences; faster code may wait
+    is_leaving: Bool[Tensor, " B"]  # True only for done sentences, which may also leave later
 
 
 @final
@@ -187,7 +187,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # live at the start: 1 in a beam, where equal hypotheses would stay equal
+    initially_live: int  # live before step 1: 1 in a beam, as equal ones would have equal outputs
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -289,10 +289,10 @@ def find_best_continuations(
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, " C"]]:
-    """Return log P of each sentence's hypotheses with END appended, padded to C, and their columns.
+    """Return log P of each hypothesis with END appended, and its column (see `highest_sums`).
 
-    All sentences have the same columns (see `highest_sums`); all log P but the first W are -inf. To
-    mask all other symbols in `log_probs` would cost a GPU a pass over R V numbers.
+    Each sentence has W such values, and -inf in the other C - W places. This is cheaper than to set
+    all other symbols of `log_probs` to -inf, a pass over R V numbers.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -313,8 +313,8 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` indexes the F finished, then the C candidates
-    # `origins` indexes the F finished, then the W live hypotheses
+    # `kept` has indices into the F finished hypotheses followed by the C candidates, and `origins`
+    # into the F finished followed by the W live ones, which the candidates extend
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -503,7 +503,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most sentences keep their place, so that little is copied.
     """
-    # as many sentences are done before place `count` as are unfinished from it on
+    # unfinished sentences beyond the first `count` places fill the gaps of done ones among these
     count = done.count(False)
     last = (place for place in range(count, len(done)) if not done[place])
     return [next(last) if done[place] else place for place in range(count)]

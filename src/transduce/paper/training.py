@@ -2,13 +2,14 @@
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
 over the target tokens of all micro-batches. Another split into micro-batches changes only dropout
-and rounding. Data and dropout depend only on the run's seed, the update's number (its step) and the
-micro-batch's, so that a resumed run goes on as if it had never stopped.
+and rounding. Data and dropout depend only on the run's seed, the step (the update's number) and the
+number of the micro-batch, so that a resumed run goes on as if it had never stopped.
 
 The pairs of an update are chosen in corpus/plan.py (section 5.1): as many as fit into both budgets,
 one of source tokens and one of target tokens, counted with END and without padding, 25,000 each in
-the paper. The last snapshots of a run are averaged in runs/average.py (section 6.1), in the paper 5
-of a base model and 20 of a big one, 10 minutes apart (here 1,500 and 600 steps), none for Table 3.
+the paper, for all devices together. The last snapshots of a run are averaged in runs/average.py
+(section 6.1): 5 of a base model, 1,500 steps apart, or 20 of a big one, 600 steps apart, where the
+paper has 10 minutes. For Table 3 nothing is averaged.
 """
 
 import hashlib
@@ -106,7 +107,7 @@ class Adam:
     def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
         """Take one step of Adam with this learning rate, unless the tensor `skip` is 1.
 
-        `skip` is a tensor, so that another optimiser need not wait for a GPU.
+        `skip` is a tensor, which an optimiser on a GPU need not wait for.
         """
         if skip:
             return
@@ -331,8 +332,8 @@ Accumulate = Callable[[int], Float[Tensor, "2"]]
 class RunMicroBatches(Protocol):
     """Calls `accumulate` for each of an update's micro-batches; returns their loss and -log p sums.
 
-    It may leave micro-batches to other processes, which it chooses by their token counts, and add
-    the gradients computed there. It returns None if a signal stops it; the update is dropped.
+    It may give some of them to other processes, chosen by their token counts, and add the gradients
+    computed there. It returns None if a signal stops it; the update is then dropped.
     """
 
     def __call__(

@@ -48,7 +48,7 @@ CHUNK = 1 << 20
 RUN_HINT = "name the folder of a run"
 KNOWN = ("validation", *MARKS)
 NUMBER = rb"(?:-?\d++(?:\.\d++)?+(?:[eE][-+]?+\d++)?+|null)"
-# an update as training/journal.py writes it, with groups for FIELDS in their order; the last group
+# an update as training/loop.py logs it, with groups for FIELDS in their order; the last group
 # matches any other line
 PATTERN = (
     rb'^(?:\{"event": "update", "step": (\d++), "loss": NUMBER, "nats": (NUMBER)'
