@@ -64,7 +64,7 @@ def title_section(recipe: Recipe, model: ModelDescription, parameters: int) -> s
     """Return the card's heading, a sentence on the model's sizes, and the recipe's description."""
     sizes, purpose = recipe.architecture, escape_markdown(model.purpose)
     codes, name = "-".join(model.languages), shorten_name(recipe.name)
-    if not (codes and name.startswith(f"{codes}, ")):  # a default title begins with the codes
+    if not (codes and name.startswith(f"{codes}, ")):  # such a name says it all
         name = f"{name}: {model.title}"
     encoder, decoder = sizes.encoder_depth, sizes.decoder_depth
     layers = f"{encoder} encoder and {decoder} decoder layers"

@@ -193,7 +193,7 @@ def command(
 
 
 def choose_kind(kinds: Mapping[str, bool], reference_count: int) -> str:
-    """Return the one True option of `kinds`, or ""; refuse two, or several references with one."""
+    """Return the one True option of `kinds`, or ""; refuse two, or one with several references."""
     given = [kind for kind, is_given in kinds.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are of different files", "choose one of them")
@@ -211,7 +211,7 @@ def report_texts(
     *,
     as_json: bool,
 ) -> None:
-    """Print the scores of `texts[0]` by the texts after it, or its comparison with `against`."""
+    """Print the scores of an output (`texts[0]`) by its references, or compare with `against`."""
     read = [read_text("", text) for text in texts]
     warn_of_texts(dict(zip(texts, read, strict=True)))
     times = (len(texts) - 1) * (1 if against is None else 2)

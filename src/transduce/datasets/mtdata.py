@@ -137,7 +137,7 @@ def parse_entry(line: bytes) -> Entry:
     members = found.get("in_paths") or [""]
     columns = found.get("cols") or [0, 1]
     words = [found["did"], found["ext"], found.get("in_ext") or "", name, *addresses, *members]
-    words += [one.name for one in downloads]  # urlsplit refuses malformed addresses
+    words += [one.name for one in downloads]  # raises ValueError for a malformed one
     if not all(isinstance(word, str) and "\0" not in word for word in words) or "/" in name:
         raise ValueError("its parts are not texts")
     if not all(type(column) is int and 0 <= column < 1_000 for column in columns):

@@ -2,9 +2,10 @@
 
 oneDNN's kernel adds the bias and applies the ReLU while it writes a product. The gradient of W is a
 product whose left factor is transposed, and with AMX oneDNN computes such a product at half its
-rate. A transposed copy of the smaller factor is then made first (decision 0045). Sums over all rows
-are computed as products as well, because oneDNN adds in float32. torch adds the tokens' gradients
-of gain and bias in bfloat16, where small terms added to a large sum are lost (decision 0046).
+rate. For big matrices a transposed copy of a much smaller factor, or result, takes less time
+(decision 0045). Sums over all rows are computed as products as well, because oneDNN adds in
+float32. torch adds the tokens' gradients of gain and bias in bfloat16, where small terms added to a
+large sum are lost (decision 0046).
 
 torch converts bfloat16 to float32 and back for most operations on a CPU, but it compares 16-bit
 integers directly, 32 at a time with AVX-512. Read as an integer, a float's bits have the float's
@@ -57,7 +58,7 @@ class Bfloat16Linear(Linear):
 
 @final
 class Bfloat16LayerNorm(LayerNorm):
-    """Layer normalisation for training in bfloat16: sums over tokens are in float32    (3.1)"""
+    """Layer norm in bfloat16 whose gradients of gain and bias are summed in float32    (3.1)"""
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
         """Compute gain · (x - mean) / √(variance + ε) + bias for every token."""
@@ -123,8 +124,8 @@ def multiply_transposed(a: Float[Tensor, "R m"], b: Float[Tensor, "R n"]) -> Flo
 def transpose_by_product(a: Float[Tensor, "R m"]) -> Float[Tensor, "m R"]:
     """Return a transposed copy of a matrix, computed without rounding as the unit matrix times Aᵀ.
 
-    torch copies a transposed matrix in one thread. One infinite or NaN element makes a whole
-    column NaN here; an update with such a gradient is skipped anyway.
+    torch copies a transposed matrix in one thread. One infinite or NaN element makes all
+    others of its column NaN here; an update with such a gradient is skipped anyway.
     """
     return multiply_by_onednn(unit_matrix(a.shape[1], a.dtype), a, None, "none")
 
@@ -154,7 +155,7 @@ def is_transposed_product_slow() -> bool:
 
 
 class Bfloat16NormFunction(torch.autograd.Function):
-    """Autograd function of layer normalisation in bfloat16; sums over tokens are in float32."""
+    """Layer norm in bfloat16 for autograd; gradients of gain and bias are summed in float32."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, gain: Tensor, bias: Tensor, epsilon: float) -> Tensor:  # noqa: ANN401
@@ -201,7 +202,7 @@ class AddDropoutFunction(torch.autograd.Function):
 def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
     """Draw one random 64-bit integer for every four elements of x, by numpy with a seed from torch.
 
-    numpy takes half the time, but torch's compiler cannot trace it, so masks use `draw_words`.
+    numpy takes half the time of `draw_words` (dropout.py), but torch's compiler cannot trace it.
     """
     seed = int(torch.empty((), dtype=torch.int64).random_().numpy())
     words = np.random.SFC64(seed).random_raw((x.numel() + 3) // 4)

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# From this many rows (one per hypothesis) on, other ways are faster: compiled loops, and oneDNN for
-# 8-bit products and for attention in bfloat16. So each graph of the layers is traced either for
-# fewer rows or for more.
+# From this many rows (one per hypothesis) on, compiled loops are faster than torch's operators, and
+# oneDNN is for 8-bit products and for attention in bfloat16. So each graph of the layers is traced
+# either for fewer rows or for at least as many.
 MANY_ROWS = 64
 
 LOOP_TYPES = torch.float32, torch.bfloat16  # of tensors that compiled loops read
@@ -25,7 +25,7 @@ ANY_ORDER = frozenset({"reassoc", "contract", "arcp", "nsz"})
 
 
 def has_rows_for_loops(tensor: Tensor, rows: int) -> bool:
-    """Return whether compiled loops are faster than torch for a tensor with `rows` rows."""
+    """Return whether loops in one thread are faster than torch for a tensor with `rows` rows."""
     return rows >= MANY_ROWS and tensor.device.type == "cpu" and tensor.dtype in LOOP_TYPES
 
 

@@ -3,9 +3,9 @@
 If there are no gold links, a statistical aligner's links take their place (`counted_links.py`).
 
 The first pass over the pairs ranks the heads of each layer by their error rates. The second pass
-tries the mean of a layer's best two heads, of its best three, and so on. Both passes use the
-attention of the step that reads a target piece (shifted), and again that of the step that writes
-it. Each pass computes it anew, so that memory does not grow with the pairs.
+tries the mean of a layer's best two heads, of its best three, and so on. Both run twice: with the
+attention of the step that reads a target piece (shifted), and of the step that writes it. Each pass
+computes the attention anew, so that memory does not grow with the pairs.
 """
 
 import re
@@ -158,7 +158,7 @@ def choose_alignment_heads(
 
     Texts are files or lists of lines; each line of `gold` has the links of a pair,
     `i-j` if sure and `ipj` if possible. The choice is written to alignment.json in the model
-    folder, and `transduce.load` reads it. After an earlier choice, under 20 pairs are refused.
+    folder, and `transduce.load` reads it. Fewer than 20 pairs cannot replace an earlier choice.
     """
     folder = read_path("model", model)
     if not is_model(folder):

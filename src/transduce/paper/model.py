@@ -642,10 +642,10 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 #   √½ (docs/internals/decisions/0044).
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
 #   is then divided by √(number of sub-layers in its stack), so that all sub-layers of a stack add
-#   about as much variance as its input has. Otherwise the LayerNorms of a post-norm model, which
-#   divide each sum x + Sublayer(x) by its standard deviation, shrink the token's embedding more
-#   and more. A post-norm model so learns to attend to the source in half as many updates
-#   (docs/internals/decisions/0014).
+#   about as much variance as its input has. Without this, the LayerNorms of a post-norm model
+#   shrink the token's embedding more and more, as they divide each sum x + Sublayer(x) by its
+#   standard deviation. With it, a post-norm model learns to attend to the source in half as many
+#   updates (docs/internals/decisions/0014).
 
 
 def build_transformer(
@@ -696,9 +696,9 @@ def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
 
 
 def fill_glorot(weight: Tensor, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
-    """Draw a weight's matrices, of `rows` rows each, in place from U(±√(6 / (fan-in + fan-out))).
+    """Draw a weight in place from U(±√(6 / (fan-in + fan-out))).
 
-    `rows` lists the row counts of stacked matrices, each with its own fan-out; empty: one matrix.
+    If it stacks several matrices, `rows` has the row count of each, which is the matrix' fan-out.
     """
     for matrix in weight.split(list(rows) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))

@@ -21,7 +21,7 @@ from transduce.packed import Batch
 # B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
 # Q: width of a query, K or 2 K (see `compatibility_scores`) · k: K or d_v
 # T_P and S_P: tokens of all sentences, packed end to end
-# in the losses, T counts the target tokens of a whole batch, and P these and padding after them
+# in the losses: T target tokens of a whole batch, followed by padding up to P tokens
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
 # in shapes, #x is x or 1, which broadcasts, and {x} is the value of the argument x
 
@@ -160,7 +160,7 @@ def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
     """Return the probability that label smoothing in this form spreads over all V symbols    (5.4)
 
     In the default form, "szegedy", it is ε. In the form "t2t", that of the authors'
-    tensor2tensor, it is ε V / (V - 1), so that the wrong symbols get ε and the right one 1 - ε.
+    tensor2tensor, it is ε V / (V - 1): all wrong symbols together get ε, the right one 1 - ε.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -219,8 +219,8 @@ def highest_sums(
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
-    A replacement may always return True, which saves waiting for a GPU. So callers only skip work
-    that would change nothing.
+    A replacement may always return True, which saves waiting for a GPU. So what a caller does after
+    True must be right, if needless, where no flag is True.
     """
     return bool(flags.any())
 

@@ -1,8 +1,8 @@
 """Beam search: the most probable outputs of a model    (section 6.1)
 
 The search keeps W unfinished, or live, hypotheses of each sentence. One step finds their 2 W best
-continuations. Those that end in END are finished; the best W without END stay live. A hypothesis
-has one continuation by END, so at least W of the 2 W have none. A beam of 1 is greedy search: it
+continuations. Those that end in END are finished; the best W without END stay live. Each hypothesis
+can end in only one way, so at least W of the 2 W do not end. A beam of 1 is greedy search: it
 appends the likeliest symbol until that is END. The paper's W is 4, its length penalty has α = 0.6,
 and an output has at most input length + 50 symbols; in parsing they are 21, 0.3 and 300.
 
@@ -178,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # True only for done sentences, which may also leave later
+    is_leaving: Bool[Tensor, " B"]  # False for all that are not done, and perhaps for some done
 
 
 @final
@@ -187,7 +187,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # live before step 1: 1 in a beam, as equal ones would have equal outputs
+    initially_live: int  # how many are live at first; in a beam 1, since copies would stay equal
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -313,8 +313,8 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` has indices into the F finished hypotheses followed by the C candidates, and `origins`
-    # into the F finished followed by the W live ones, which the candidates extend
+    # indices below F are finished hypotheses; F + c in `kept` is candidate c; F + w in `origins` is
+    # the live hypothesis w, which a candidate extends
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -503,7 +503,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most sentences keep their place, so that little is copied.
     """
-    # unfinished sentences beyond the first `count` places fill the gaps of done ones among these
+    # the result has `count` places; unfinished sentences that lie beyond them fill their gaps
     count = done.count(False)
     last = (place for place in range(count, len(done)) if not done[place])
     return [next(last) if done[place] else place for place in range(count)]

@@ -8,8 +8,8 @@ number of the micro-batch, so that a resumed run goes on as if it had never stop
 The pairs of an update are chosen in corpus/plan.py (section 5.1): as many as fit into both budgets,
 one of source tokens and one of target tokens, counted with END and without padding, 25,000 each in
 the paper, for all devices together. The last snapshots of a run are averaged in runs/average.py
-(section 6.1): 5 of a base model, 1,500 steps apart, or 20 of a big one, 600 steps apart, where the
-paper has 10 minutes. For Table 3 nothing is averaged.
+(section 6.1): 5 of a base model or 20 of a big one. The paper took them every 10 minutes, which is
+about every 1,500 steps (base) or 600 (big). For Table 3 nothing is averaged.
 """
 
 import hashlib
@@ -286,7 +286,7 @@ def train(  # noqa: PLR0913 - a run's inputs, and four replaceable functions
     """Train from step `done` + 1 to `training.steps`, or until `after_update` returns False.
 
     `read_batches(step)` returns a step's micro-batches and must depend on `step` alone.
-    `add_gradients` adds those of a micro-batch, `read_update` waits for an update's results, and
+    `add_gradients` adds a micro-batch's gradients, `read_update` waits for an update's results, and
     `after_update` gets them. Training ends early if `after_update` returns False or a signal stops
     `run_micro_batches`.
     """

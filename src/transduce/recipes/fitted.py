@@ -72,7 +72,7 @@ SIGNAL = SizeTable(
         Recipe(name=""),
         {
             "data.task": "signal",
-            "data.vocabulary_size": 258,  # the bytes
+            "data.vocabulary_size": 258,  # 256 bytes, BEGIN and END
             "data.max_characters": 100_000,
             "data.max_length_ratio": 100_000.0,
             "data.drop_identical": False,
@@ -81,8 +81,8 @@ SIGNAL = SizeTable(
             "training.label_smoothing": 0.0,  # outputs may be sampled; smoothing would add noise
         },
     ),
-    # With post-norm, larger updates and a higher learning rate together, a model did not learn to
-    # read pictures in 600 updates.
+    # A model with post-norm, larger updates and a higher learning rate did not learn to read
+    # pictures in 600 updates.
     (ModelSize(ALL, replace(TINY, layers=2, norm="pre", tie_embeddings="all"), 258, 1_024, 100),),
 )
 SIZE_TABLES: Mapping[str, SizeTable] = {

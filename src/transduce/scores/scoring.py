@@ -44,7 +44,7 @@ SIGNIFICANCE_LEVEL = 0.05
 def compute_score(
     metric: str | Metric, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
-    """Score output lines against one or several references by a metric, given by value or name.
+    """Score output lines against one or several references by a `Metric`, or the name of one.
 
     `language` is the language of the text, which decides what counts as a word in Chinese, Japanese
     and Korean; the paper's BLEU refuses any text not given as "de".
@@ -105,7 +105,7 @@ def shorten_language(language: str) -> str:
 
 
 def guess_language(texts: Texts) -> str:
-    """Return zh, ja or ko if most letters of the first text are in that script, else ""."""
+    """Return zh, ja or ko if the first text is mostly in Han, kana or hangul, else ""."""
     text = "".join(texts[0]) if texts else ""
     han, kana, hangul = (len(re.findall(script, text)) for script in (HAN, KANA, HANGUL))
     if 2 * (han + kana + hangul) <= len(re.findall(r"[^\W\d_]", text)):
@@ -249,7 +249,7 @@ def measure_significance(
     """Return (low, high, p): the 95 % interval of two outputs' score difference, and its p-value.
 
     `ours` and `theirs` are the scores on each sample. 95 % of their differences lie between low and
-    high. p is the share of samples whose |ours - theirs| exceeds its mean by over |difference|.
+    high. p is about the share of samples whose |ours - theirs| is over its mean + |difference|.
     """
     import numpy as np
 

@@ -1,8 +1,8 @@
 """The process group of several processes, by torch.distributed, and how they find each other
 
-In each update the processes exchange gradients, losses with signal requests, and at last the
-progress that rank 0 returns. If a request says that a signal stopped any rank, all ranks drop the
-update. A process that does not communicate within the timeout is lost, and the run ends.
+In each update the processes exchange gradients, losses, requests to stop or to save a checkpoint,
+and at last rank 0's progress. If a signal stopped any rank, all ranks drop the update. A process
+that does not communicate within the timeout is lost, and the run ends.
 
 The processes find each other, and get the job from rank 0, through a key-value store. On one
 machine the store is a file in a private folder that our launcher made. On several machines it is at
@@ -33,7 +33,7 @@ from transduce.settings.fields import require
 from transduce.training.distributed.rank import RESUME_HINT, ProcessRank, SignalRequests
 from transduce.training.progress import Progress
 
-# M micro-batches of an update
+# M: micro-batches of an update
 
 MESSAGE_BYTES = 4_096  # the most bytes of a message from rank 0
 AddGradient = Callable[[int], None]  # adds the gradient of the micro-batch with this index
@@ -297,8 +297,8 @@ def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECO
     """Return a prefix for the store's keys that is new, and the same on all ranks of this attempt.
 
     torchrun restarts processes with the store of the last attempt, which still holds the addresses
-    and job of that attempt, and ranks may count attempts differently. So each rank asks under a
-    new random name, and rank 0 answers with its own, the prefix, until all ranks have confirmed it.
+    and job of that attempt, and ranks may count attempts differently. So rank 0
+    makes up a random prefix. The others ask for it, each under a random name, and confirm it.
     """
     name, end = secrets.token_hex(8), time.monotonic() + seconds
     others = set(range(1, rank.world_size)) if rank.rank == 0 else set()

@@ -1,1 +1,1 @@
-"""What all pages share: safe data blocks, the content security policy, joined files, the theme."""
+"""What all pages share: blocks of data, the content security policy, joined scripts, the theme."""
