@@ -175,7 +175,7 @@ class SentencePieceModel:
 
 
 def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
-    """Return the pieces and the normaliser of a unigram model; raise InputError for other kinds."""
+    """Return a unigram model's pieces and normaliser; refuse damaged files and other models."""
     try:
         fields = list(islice(read_fields(data), MAX_FIELDS))
         if len(fields) == MAX_FIELDS:

@@ -297,8 +297,8 @@ def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECO
     """Return a prefix for the store's keys that is new, and the same on all ranks of this attempt.
 
     torchrun restarts processes with the store of the last attempt, which still holds the addresses
-    and job of that attempt, and ranks may count attempts differently. So rank 0
-    makes up a random prefix. The others ask for it, each under a random name, and confirm it.
+    and job of that attempt, and ranks may count attempts differently. So rank 0 makes up
+    a random prefix. The others ask for it, each under a random name, and confirm it.
     """
     name, end = secrets.token_hex(8), time.monotonic() + seconds
     others = set(range(1, rank.world_size)) if rank.rank == 0 else set()
