@@ -28,6 +28,12 @@ def import_fast(name: str) -> ModuleType | None:
     return import_module(f"transduce.fast.{name}")
 
 
+def list_changed_parts() -> list[str]:
+    """Return the names of operations, modules and functions whose fast form a change rules out."""
+    unchanged = import_fast("unchanged")
+    return sorted(unchanged.find_changed()) if unchanged else []
+
+
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
     """Make a model decode fastest, in place; convert its weights unless `precision` is None.
 

@@ -1,189 +1,99 @@
-"""Comparison of plain and fast forms, so that a changed formula of `paper/` is computed as changed
+"""Finds what was changed in `paper/`, so that it is computed as changed and not by its fast form
 
-Every part of `paper/` that has a faster form is called once in a process with a few numbers, on the
-CPU, and so is the faster form, or for a module the same formula by torch. Where the results differ,
-the plain part stays in use. Dropout is compared with the same random numbers.
+Every fast form stands for some functions and classes of the chapters. If the code of one of them is
+not the code that the fast form was written for, the plain part stays in use.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, partial
-from inspect import signature
-from typing import Any
+from functools import cache
+from inspect import getsource, isfunction, unwrap
+from types import ModuleType
 
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from transduce.paper import model, operations, training
+from transduce.paper.operations import PLAIN, Operations
 
-from transduce.fast.blocks import BucketedAttention
-from transduce.fast.highest_sums import highest_sums
-from transduce.fast.kv_cache import start_cache
-from transduce.fast.loss import log_softmax_in_place, smoothed_loss, target_log_probs
-from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Residual
-from transduce.paper.operations import (
-    PLAIN,
-    AttentionMask,
-    BatchAttention,
-    Cache,
-    Operations,
-    is_any,
-    keep_batch,
-    run_layers,
+ATTENTION = (
+    "attention attention_weights compatibility_scores AttentionMask "
+    "split_heads pad_sentences token_mask"
 )
-from transduce.settings import Architecture
+STEP = "SelfAttention CrossAttention Compatibility Transformer DecoderLayer Residual LayerNorm "
+STEP += "FeedForward Linear"
+REST = "EncoderLayer Embedding SinusoidalPositions LearnedPositions Dropout AddDropout"
 
-Try = Callable[[], Sequence[Tensor]]  # calls a function; returns its results
-ReadResult = Callable[[Any], Sequence[Tensor]]  # lists the tensors of a function's result
-
-
-def replace_unless_changed(operations: Operations, **faster: object) -> Operations:
-    """Return operations with functions replaced by `faster`, except those changed in `paper/`."""
-    changed = find_changed_operations()
-    kept = {name: one for name, one in faster.items() if name not in changed}
-    return replace(operations, **kept)  # type: ignore[arg-type] # types match the fields
-
-
-@cache
-def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
-    """Return the names of operations in `plain` whose results differ from their fast form's."""
-    originals = {"run_layers": run_layers, "is_any": is_any, "pad_batch": keep_batch}
-    replaced = [name for name, one in originals.items() if getattr(plain, name) is not one]
-    compared = compare_operations(plain).items()
-    return frozenset([*replaced, *(name for name, pair in compared if differ(*pair))])
-
-
-@cache
-def find_changed_modules() -> frozenset[type]:
-    """Return the classes of `paper/model.py` that do not compute their formula as torch does."""
-    return frozenset(kind for kind, pair in COMPARED_MODULES.items() if differ(*pair))
-
-
-def differ(first: Try, second: Try) -> bool:
-    """Return whether the results of two functions differ, or one of the functions fails."""
-    try:
-        with torch.random.fork_rng(devices=[]), torch.inference_mode(mode=False), torch.no_grad():
-            torch.manual_seed(1)
-            ours = first()
-            torch.manual_seed(1)
-            return not all(
-                torch.allclose(one.to(other.dtype), other, rtol=1e-4, atol=1e-5)
-                for one, other in zip(ours, second(), strict=True)
-            )
-    except Exception:  # noqa: BLE001 # the new function may ask for anything
-        return True
-
-
-def fixed_numbers(*shape: int) -> Tensor:
-    """Return the same tensor of this shape at each call, with numbers between -2 and 2."""
-    return torch.arange(1.0, 1 + torch.Size(shape).numel()).sin().mul(2).view(shape)
-
-
-def compare_operations(plain: Operations) -> Mapping[str, tuple[Try, Try]]:
-    """Return, by operation name, two calls: of the function in `plain` and of its fast form."""
-    states, weight, ids = fixed_numbers(3, 4), fixed_numbers(5, 4), torch.tensor([0, 2, 4])
-    log_p, (k, v) = fixed_numbers(4, 5).log_softmax(dim=1), fixed_numbers(2, 5, 2, 3)
-    mask = AttentionMask(causal=True, neighbourhood=5)
-    in_blocks = partial(BucketedAttention, device=torch.device("cpu"))
-    calls: Mapping[str, tuple[Callable[..., object], Sequence[object], ReadResult]] = {
-        "build_attention": (in_blocks, ([2, 5], [2, 5], mask), attend),
-        "start_cache": (start_cache, ([k], [v], [2, 3]), take_two_steps),
-        "smoothed_loss": (smoothed_loss, (states, weight, ids, 0.1, None), list),
-        "log_softmax": (log_softmax_in_place, (fixed_numbers(2, 5),), list),
-        "target_log_probs": (target_log_probs, (states, weight, ids, None), list),
-        "highest_sums": (highest_sums, (fixed_numbers(2, 2), log_p, 3), list),
-    }
-
-    def call_plain(name: str) -> Sequence[Tensor]:
-        function, (_, given, read) = getattr(plain, name), calls[name]
-        assert count_arguments(function) == len(given)
-        return read(function(*given))
-
-    def call_fast(name: str) -> Sequence[Tensor]:
-        function, given, read = calls[name]
-        return read(function(*given))
-
-    return {name: (partial(call_plain, name), partial(call_fast, name)) for name in calls}
-
-
-def count_arguments(function: Callable[..., object]) -> int:
-    """Return how many arguments a function takes, optional arguments included."""
-    return len(signature(function).parameters)
-
-
-def attend(attention: BatchAttention) -> Sequence[Tensor]:
-    """Return what `attention` computes for two sentences, and how many arguments it takes."""
-    return [attention(*fixed_numbers(3, 7, 2, 3)), torch.tensor(count_arguments(attention))]
-
-
-def take_two_steps(cache: Cache) -> Sequence[Tensor]:
-    """Return what a cache's layers compute for two hypotheses in two steps, and argument counts."""
-    found = []
-    for step in range(2):
-        cache = cache.begin_step(None)
-        for layer in cache.layer_caches():
-            q, key, value = layer.split_heads(fixed_numbers(2, 18) + step, 2, [6, 6, 6])
-            layer.append(key, value)
-            found += [layer.attend(q), layer.attend_to_source(q)]
-            methods = layer.append, layer.attend, layer.attend_to_source
-            found += [torch.tensor(count_arguments(one)) for one in methods]
-        cache = cache.advance()
-    return found
-
-
-def run_layer_norm() -> Sequence[Tensor]:
-    """Return, in a list, the output of a `LayerNorm` for three tokens of fixed numbers."""
-    module = LayerNorm(Architecture(d_model=4))
-    module.weight.data, module.bias.data = fixed_numbers(4), fixed_numbers(4)
-    return [module(fixed_numbers(3, 4))]
-
-
-def run_layer_norm_by_torch() -> Sequence[Tensor]:
-    """Return, in a list, torch's layer norm of the same three tokens as in `run_layer_norm`."""
-    epsilon = Architecture().norm_epsilon
-    return [
-        functional.layer_norm(
-            fixed_numbers(3, 4), (4,), fixed_numbers(4), fixed_numbers(4), epsilon
-        )
-    ]
-
-
-def run_linear() -> Sequence[Tensor]:
-    """Return the results of the three methods of `Linear` for three tokens of fixed numbers."""
-    weights = nn.Parameter(fixed_numbers(2, 4)), nn.Parameter(fixed_numbers(2))
-    module, x = Linear.from_weight(*weights), fixed_numbers(3, 4)
-    return [module(x), module.forward_relu(x), module.forward_add(x, fixed_numbers(3, 2))]
-
-
-def run_linear_by_torch() -> Sequence[Tensor]:
-    """Return torch's x Wᵀ + b, its ReLU, and its sum with a residual, the twin of `run_linear`."""
-    product = functional.linear(fixed_numbers(3, 4), fixed_numbers(2, 4), fixed_numbers(2))
-    return [product, product.relu(), product + fixed_numbers(3, 2)]
-
-
-def run_residual() -> Sequence[Tensor]:
-    """Return, in a list, the output of a `Residual` on fixed numbers; its sub-layer is 2 x."""
-    module = Residual(Architecture(d_model=4, dropout=0.5))
-    module.norm.weight.data, module.norm.bias.data = fixed_numbers(4), fixed_numbers(4)
-    return [module(fixed_numbers(3, 4), lambda x: 2 * x)]
-
-
-def run_residual_by_torch() -> Sequence[Tensor]:
-    """Return, in a list, torch's LayerNorm(x + Dropout(2 x)) for the x of `run_residual`."""
-    total = fixed_numbers(3, 4) + functional.dropout(2 * fixed_numbers(3, 4), 0.5)
-    epsilon = Architecture().norm_epsilon
-    return [functional.layer_norm(total, (4,), fixed_numbers(4), fixed_numbers(4), epsilon)]
-
-
-COMPARED_MODULES: Mapping[type[nn.Module], tuple[Try, Try]] = {
-    Dropout: (
-        lambda: [Dropout(0.5)(fixed_numbers(3, 4))],
-        lambda: [functional.dropout(fixed_numbers(3, 4), 0.5)],
+# For each operation, module, optimiser or loop with a fast form: what the fast form stands for, and
+# the hash of its code. After a change, compare the fast form with it, then write the new hash.
+ORIGINALS: Mapping[str, tuple[Mapping[ModuleType, str], str]] = {
+    "build_attention": ({operations: ATTENTION}, "16866ded61e1"),
+    "start_cache": (
+        {
+            operations: f"PlainCache PlainLayerCache attend_within_rows pad_cache {ATTENTION}",
+            model: "SelfAttention CrossAttention",
+        },
+        "db8a16546489",
     ),
-    AddDropout: (
-        lambda: [AddDropout(0.5)(fixed_numbers(3, 4), fixed_numbers(3, 4) + 1)],
-        lambda: [fixed_numbers(3, 4) + functional.dropout(fixed_numbers(3, 4) + 1, 0.5)],
+    "run_layers": ({model: STEP}, "86f7bc97b38f"),
+    "smoothed_loss": ({operations: "log_softmax"}, "a9df22d99461"),
+    "log_softmax": ({}, "1c967e3506b1"),
+    "target_log_probs": ({operations: "log_softmax"}, "93214df1dfcd"),
+    "highest_sums": ({operations: "stable_topk"}, "7ac26ffceec7"),
+    "is_any": ({}, "4180419bc0ac"),
+    "pad_batch": ({}, "62b01e5248a1"),
+    "Dropout": ({model: "Dropout"}, "b1a106e843ff"),
+    "AddDropout": ({model: "AddDropout"}, "de843554ebc9"),
+    "LayerNorm": ({model: "LayerNorm"}, "48f264bed517"),
+    "Linear": ({model: "Linear"}, "95f4ed860fbd"),
+    "Residual": ({model: "Residual LayerNorm AddDropout"}, "7e86d3d62be3"),
+    "Adam": ({training: "Adam"}, "2f02d061a359"),
+    "add_gradients": (
+        {training: "add_gradients batch_loss", model: f"{STEP} {REST}"},
+        "33763806a136",
     ),
-    LayerNorm: (run_layer_norm, run_layer_norm_by_torch),
-    Linear: (run_linear, run_linear_by_torch),
-    Residual: (run_residual, run_residual_by_torch),
 }
+
+
+def replace_unless_changed(given: Operations, **faster: object) -> Operations:
+    """Return operations with functions replaced by `faster`, except those changed in `paper/`."""
+    kept = {name: one for name, one in faster.items() if name not in find_changed()}
+    return replace(given, **kept)  # type: ignore[arg-type] # types match the fields
+
+
+@cache
+def find_changed(plain: Operations = PLAIN) -> frozenset[str]:
+    """Return the names in `ORIGINALS` whose code is another; `plain` has the operations' code."""
+    return frozenset(name for name in ORIGINALS if hash_code(name, plain) != ORIGINALS[name][1])
+
+
+def hash_code(name: str, plain: Operations = PLAIN) -> str:
+    """Return a short hash of the code that a fast form stands for, without comments and spaces."""
+    sources = [read_source(getattr(plain, name))] if hasattr(plain, name) else []
+    for module, names in ORIGINALS[name][0].items():
+        for one in names.split():
+            sources += list_sources(getattr(module, one))
+    code = re.sub(r'"""[\s\S]*?"""|^ *#.*$|  #.*$', "", "\n".join(sources), flags=re.MULTILINE)
+    return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:12]
+
+
+def list_sources(part: type | Callable[..., object]) -> Iterator[str]:
+    """Yield the source of a function, or the names of a class' bases and its methods' sources."""
+    if not isinstance(part, type):
+        yield read_source(part)
+        return
+    yield " ".join(base.__qualname__ for base in part.__bases__)
+    for member in vars(part).values():
+        method = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        if isfunction(method):
+            yield read_source(method)
+
+
+@cache
+def read_source(function: Callable[..., object]) -> str:
+    """Return a function's source; "" if a dataclass generated it; its repr if it is in no file."""
+    written = unwrap(function)
+    try:
+        return getsource(written)
+    except (OSError, TypeError):
+        is_generated = written.__module__.startswith("transduce.")
+        return "" if is_generated else repr(function)

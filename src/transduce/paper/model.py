@@ -114,7 +114,10 @@ class Transformer(nn.Module):
         return self.decoder_final_norm(x)
 
     def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
-        """Project decoder states to the logits of all symbols    (section 3.4)"""
+        """Project decoder states to the logits of all symbols in a search    (section 3.4)
+
+        `smoothed_loss` and `target_log_probs` (operations.py) compute theirs from the matrix.
+        """
         return self.output_projection(states)
 
     def target_log_probs(
@@ -310,8 +313,8 @@ class Dropout(nn.Module):
 class SelfAttention(nn.Module):
     """Multi-head self-attention, MultiHead(X, X, X)    (section 3.2.2)
 
-    One matrix holds W^Q, W^K and W^V of all heads. In the paper d_k = d_v = d_model / h, no
-    projection has a bias, and `attention_dropout` is 0.
+    One matrix holds W^Q, W^K and W^V of all heads. In the paper d_k = d_v = d_model / h (but for
+    rows B of Table 3), no projection has a bias, and `attention_dropout` is 0.
     """
 
     def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mode
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, final
 
@@ -160,9 +161,13 @@ def describe_conditions(table: ResultTable) -> Iterator[str]:
         yield f"BLEU-paper: `{signature}`"
     absent = f"without {', '.join(table.missing)}, not measured yet"
     yield f"rows: {absent if table.missing else 'all'}"
-    several = [f"{row.name} {len(row.runs)}" for row in table.rows.values() if len(row.runs) > 1]
-    but = f", but {', '.join(several)}" if several else ""
-    yield f"seeds: one a row{but}; ± is the standard deviation between them"
+    usual = mode(len(row.runs) for row in table.rows.values())
+    others = [
+        f"{row.name} {len(row.runs)}" for row in table.rows.values() if len(row.runs) != usual
+    ]
+    but = f", but {', '.join(others)}" if others else ""
+    count = "one" if usual == 1 else usual
+    yield f"seeds: {count} a row{but}; ± is the standard deviation between them"
     days = sorted({run.date for run in table.runs})
     made = " to ".join(dict.fromkeys((days[0], days[-1])))
     machines = {

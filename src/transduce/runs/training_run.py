@@ -33,6 +33,7 @@ from transduce.corpus.store import DATA
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import AGAIN, require_own_folder
 from transduce.durable.json import to_checksummed_json
+from transduce.equip import list_changed_parts
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.environment import (
@@ -480,6 +481,9 @@ def report_start(
             callbacks.on_message(f"  {line}")
         for warning in find_doubts(recipe, corpus):
             callbacks.warn(warning)
+    if changed := list_changed_parts():
+        names = ", ".join(changed)
+        callbacks.on_message(f"computed as paper/ is now, not by the fast form: {names}")
     for path, reason in start.rejected:
         callbacks.warn(f"{path.name} cannot be used: {reason}")
     for change in start.changed:

@@ -23,6 +23,8 @@ from transduce.paper.training import (
     add_gradients,
 )
 from transduce.settings import Recipe, Training
+from transduce.settings.counts import count_parameters
+from transduce.settings.fields import require
 from transduce.vocabulary.vocabulary import Vocabularies
 
 LoopFunctions = tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]
@@ -39,9 +41,16 @@ def require_compiler(training: Training, device: torch.device) -> None:
 
 
 def build_for_training(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:
-    """Return a recipe's new model with initial weights, on its device, equipped for training."""
+    """Return a recipe's new model with initial weights, on its device, equipped for training.
+
+    Raise InputError if its number of weights is not the one by which a trained model is checked.
+    """
     sizes, (source, target) = recipe.architecture, map(len, vocabularies)
     model = build_transformer(sizes, source, target, recipe.training.seed, find_mixing(sizes))
+    found = sum(weight.numel() for weight in model.parameters())
+    counted = count_parameters(sizes, source, target)
+    fact = f"the model has {found:,} weights, and settings/counts.py counts {counted:,}"
+    require(found == counted, fact, "change the counts as paper/model.py was changed")
     equip_for_training(model.to(select_device()), recipe.training)
     return model
 
