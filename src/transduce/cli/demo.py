@@ -64,7 +64,7 @@ def command(
     require_run_folder(run)
     with locked_folder(run):
         prepared = prepare_demo_corpus(run / STORE, recipe.data)
-        train_with_display(run, recipe, prepared, estimates=True)
+        train_with_display(run, recipe, prepared, measure_duration=True)
         model = average(run).folder
     display.print_message("translating held-out sentences …")
     translator = load(model)

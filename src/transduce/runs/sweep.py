@@ -203,7 +203,7 @@ def train_combinations(
                 folder=folder / run, recipe=recipe, store=folder / STORE, settings=trained
             )
             try:
-                done = train_interruptibly(inputs, callbacks, estimates=number == 1)
+                done = train_interruptibly(inputs, callbacks, measure_duration=number == 1)
                 row = build_row(done, trained)
             except NotFiniteError as error:  # the run diverged
                 callbacks.warn(f"{error.fact}; the sweep goes on")

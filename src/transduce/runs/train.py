@@ -108,7 +108,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     return train_interruptibly(
         inputs,
         callbacks,
-        estimates=minutes is None,
+        measure_duration=minutes is None,
         copy_to=None if copy_to is None else read_address(copy_to),
         name_options=name_arguments,
     )
@@ -133,13 +133,13 @@ def train_interruptibly(
     inputs: "TrainingInputs",
     callbacks: "TrainingCallbacks | ObserveTraining | None",
     *,
-    estimates: bool,
+    measure_duration: bool,
     copy_to: str | None = None,
     name_options: Callable[[str], str] = str,
 ) -> "TrainingRun":
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt.
 
-    With `estimates` a new run's duration is measured if the callbacks receive messages.
+    With `measure_duration` a new run's duration is measured if the callbacks receive messages.
     `name_options` may replace options of the command line in these messages.
     """
     from transduce.durable.lock import locked_folder
@@ -170,7 +170,7 @@ def train_interruptibly(
             prepared.corpus,
             observe_and_copy(observe, copy, inputs.folder),
             parent=prepared.parent,
-            estimates=estimates and hears,
+            measure_duration=measure_duration and hears,
         )
     if run.stop_signal:
         raise KeyboardInterrupt
