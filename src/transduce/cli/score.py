@@ -24,7 +24,7 @@ from transduce.scores.files import (
 )
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
-from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, find_other_form
+from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, warn_of_mixed_forms
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.settings.fields import require
 from transduce.text.arguments import read_text
@@ -236,7 +236,7 @@ def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
     for file, lines in texts.items():
         if records := describe_records(lines):
             display.print_message(f"warning: {file} is no plain text: {records}")
-    if form := find_other_form(texts):
+    if form := warn_of_mixed_forms(texts):
         display.print_message(f"warning: {form}")
 
 
