@@ -129,7 +129,7 @@ def command(
     if processes.workers > 1 and processes.rank.is_single_process:  # this is only the launcher
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
-    from transduce.durable.lock import locked_folder
+    from transduce.durable.lock import create_and_lock_folder
     from transduce.runs.copies import open_copy
     from transduce.runs.training_inputs import TrainingInputs
     from transduce.runs.training_run import require_run_folder
@@ -160,7 +160,7 @@ def command(
             minutes=minutes,
             rank=processes.rank,
         )
-        with locked_folder(output):
+        with create_and_lock_folder(output):
             prepared = prepare(inputs)
             train_with_display(
                 output,

@@ -142,7 +142,7 @@ def train_interruptibly(
     With `measure_duration` a new run's duration is measured if the callbacks receive messages.
     `name_options` may replace options of the command line in these messages.
     """
-    from transduce.durable.lock import locked_folder
+    from transduce.durable.lock import create_and_lock_folder
     from transduce.runs.copies import observe_and_copy, open_copy
     from transduce.runs.training_inputs import prepare_training
     from transduce.runs.training_run import require_run_folder, require_usual_torch, run_training
@@ -153,7 +153,7 @@ def train_interruptibly(
     hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event
     require_run_folder(inputs.folder)
     copy = None if copy_to is None else open_copy(copy_to, inputs.folder)
-    with refuse_second_training(), locked_folder(inputs.folder), restore_threads():
+    with refuse_second_training(), create_and_lock_folder(inputs.folder), restore_threads():
         prepared = prepare_training(inputs, ignore_event)
 
         @contextmanager

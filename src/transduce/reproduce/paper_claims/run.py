@@ -17,7 +17,7 @@ import torch
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
-from transduce.durable.lock import locked_folder
+from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import InputError, InUseError, TransduceError, suggest_names
 from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
@@ -74,7 +74,7 @@ def measure_claim(
         folder = name_folder(output, claim, seed)
         ensure_folder(folder)
         try:
-            with locked_folder(folder):
+            with create_and_lock_folder(folder):
                 values, where = claim.measure(seed, runs), describe_environment(torch.device("cpu"))
                 found = {"seed": seed, "values": values, "environment": where, "date": today()}
                 write_atomically(folder / VALUES, to_checksummed_json(found))
