@@ -80,7 +80,7 @@ def list_steps(parent: Path) -> list[int]:
     return sorted(step for step in steps if step_folder(parent, step).name in names)
 
 
-def newest_step(run: Path) -> int | None:
+def find_newest_step(run: Path) -> int | None:
     """Return the step of a run's newest checkpoint, None if it has none.
 
     A folder is no checkpoint unless its manifest names its step and this run.

@@ -9,7 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.checkpoint.card import USE, deviations_section, front_matter, title_section
+from transduce.checkpoint.card import (
+    USE,
+    format_deviations_section,
+    format_front_matter,
+    format_title_section,
+)
 from transduce.checkpoint.model_files import CARD, open_model_folder
 from transduce.checkpoint.run_file import is_run
 from transduce.durable.folder import (
@@ -234,12 +239,12 @@ def build_readme(model: TaskModel, target: Target, precision: str, card: str) ->
     _, *sections = card.rstrip().split("\n## ")
     kept = [f"## {one.strip()}" for one in sections if not f"## {one}".startswith(USE)]
     parts = [
-        front_matter(description, target.library),
-        title_section(model.recipe, description, parameters),
+        format_front_matter(description, target.library),
+        format_title_section(model.recipe, description, parameters),
         origin,
         f"{USE}\n\n{target.describe_use(model)}",
         f"## What is different there\n\n{differences}",
-        *(kept or [deviations_section(model.recipe)]),
+        *(kept or [format_deviations_section(model.recipe)]),
     ]
     return "\n\n".join(parts) + "\n"
 

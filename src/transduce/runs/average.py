@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from transduce.checkpoint.card import CardFacts, model_card
+from transduce.checkpoint.card import CardFacts, format_model_card
 from transduce.checkpoint.checkpoints import STATE, Snapshot, list_snapshots
 from transduce.checkpoint.model_files import (
     MODEL_KIND,
@@ -83,7 +83,7 @@ def write_average(
         size=ledger.describe_size(recipe.architecture, *map(len, vocabularies)),
         cost=ledger.describe_cost(progress.cost),
     )
-    card = model_card(recipe, facts)
+    card = format_model_card(recipe, facts)
     about = {"run": begun.id, "averaged": steps}
     about |= {ledger.PARENT: facts.parent} if facts.parent else {}
     save_model(output, weights, recipe, vocabularies, card, about=about, force=force)

@@ -20,7 +20,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from transduce.checkpoint.card import markdown_table
+from transduce.checkpoint.card import format_markdown_table
 from transduce.durable.files import list_entries, write_atomically
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
@@ -375,4 +375,4 @@ def format_rows(rows: Sequence[SweepRow]) -> str:
         ]
         for row in rows
     ]
-    return markdown_table(head, cells)
+    return format_markdown_table(head, cells)
