@@ -30,7 +30,7 @@ from transduce.exports.proof import (
     MOST_LINES,
     Proof,
     compare_programs,
-    find_why_unproved,
+    explain_unproved,
     make_up_lines,
     require_proven,
 )
@@ -128,7 +128,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
         loaded = replace(loaded, recipe=name_languages(loaded.recipe, languages))
     require_exportable(loaded)
     equip_for_inference(loaded.transformer)  # because the comparison runs the model
-    why = target.find_unsupported(loaded)
+    why = target.explain_unsupported(loaded)
     require(not why, why, f"{HERE}, or another --to")
     card, missing = read_card(path)
     job = ExportJob(loaded, target, precision, lines, card, force)
@@ -206,7 +206,7 @@ def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, 
         return None, f"{fact}: {target.install}"
     text = "random pieces" if lines is None else f"{len(lines):,} lines"
     proof = compare_programs(model, engine, make_up_lines(model) if lines is None else lines, text)
-    why = find_why_unproved(proof)
+    why = explain_unproved(proof)
     require(lines is None or not why, why, "--prove FILE with other lines; or export without it")
     return (None, f"{why}: --prove FILE names other lines") if why else (proof, "")
 
