@@ -71,7 +71,7 @@ def measure_claim(
         runs = {row: output / FOLDER / f"{row}-seed{seed}" / "run" for row in claim.rows}
         if not all((run.parent / RESULT).exists() for run in runs.values()):
             continue
-        folder = name_folder(output, claim, seed)
+        folder = find_folder(output, claim, seed)
         ensure_folder(folder)
         try:
             with create_and_lock_folder(folder):
@@ -83,14 +83,14 @@ def measure_claim(
     return errors
 
 
-def name_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
+def find_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
     """Return the folder of a claim's values from one seed."""
     return output / FOLDER / f"claim-{claim.name}-seed{seed}"
 
 
 def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:
     """Return a claim's stored values from a seed; None if they are absent or incomplete."""
-    file = name_folder(output, claim, seed) / VALUES
+    file = find_folder(output, claim, seed) / VALUES
     if not file.exists():
         return None
     found = from_checksummed_json(read_regular(file, MOST_RESULT_BYTES), file)
