@@ -26,7 +26,7 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 @final
 @dataclass(frozen=True)
-class Test:
+class FactTest:
     """A test that checks a fact: its path in the checkout, its name, and its code."""
 
     file: str
@@ -40,7 +40,7 @@ class Fact:
     """A fact of the paper as docs/internals/paper.md states it, with the tests that check it."""
 
     text: str
-    tests: tuple[Test, ...]
+    tests: tuple[FactTest, ...]
 
 
 @final
@@ -198,14 +198,14 @@ def read_facts() -> dict[str, list[Fact]]:
     return facts
 
 
-def read_test(files: list[str], name: str) -> Test:
+def read_test(files: list[str], name: str) -> FactTest:
     """Return a test, without code outside a checkout; raise FolderError if no file defines it."""
     if not IS_CHECKOUT:
-        return Test(files[0], name)
+        return FactTest(files[0], name)
     for file in files:
         text = (CHECKOUT / file).read_text(encoding="utf-8")
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 lines = text.splitlines()[first_line(node) - 1 : node.end_lineno]
-                return Test(file, name, "\n".join(lines))
+                return FactTest(file, name, "\n".join(lines))
     raise FolderError(f"{name} is in none of {', '.join(files) or 'its files'}", file=PAPER)
