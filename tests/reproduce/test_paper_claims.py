@@ -74,6 +74,13 @@ def test_values_of_another_version_are_measured_again(measured, tmp_path):
     assert measured == [1, 1]
 
 
+@pytest.mark.usefixtures("measured")
+def test_a_folder_whose_name_ends_in_no_seed_is_ignored(tmp_path):
+    (tmp_path / "rows/claim-one-seedfoo").mkdir(parents=True)
+    report = reproduce.claims(tmp_path, seeds=1)
+    assert [row["seeds"] for row in report.rows] == ["1"]
+
+
 def test_an_unknown_claim_is_refused_with_the_nearest(tmp_path):
     with pytest.raises(InputError, match="there is no claim 'head'") as error:
         reproduce.claims(tmp_path / "out", only=["head"])
