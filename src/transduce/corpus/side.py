@@ -29,8 +29,10 @@ class StoredIds:
     The file is not memory-mapped, since a mapped file that is truncated ends its readers by SIGBUS.
     """
 
-    def __init__(self, file: Path, kind: "np.dtype[np.unsignedinteger]") -> None:
-        self.file, self.kind = file, kind
+    def __init__(
+        self, file: Path, kind: "np.dtype[np.unsignedinteger]", hint: str = DAMAGED_HINT
+    ) -> None:
+        self.file, self.kind, self.hint = file, kind, hint
         try:
             self.descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
@@ -38,7 +40,7 @@ class StoredIds:
         weakref.finalize(self, os.close, self.descriptor)
         size = os.fstat(self.descriptor).st_size
         is_whole = size > 0 and size % kind.itemsize == 0
-        require_consistent(is_whole, file, f"ids of {kind.itemsize} bytes", str(size))
+        require_consistent(is_whole, file, f"ids of {kind.itemsize} bytes", str(size), hint)
         self.count = size // kind.itemsize
 
     def __len__(self) -> int:
@@ -57,7 +59,7 @@ class StoredIds:
         if len(data) < size:
             end = f"{position + size:,} bytes, found {position + len(data):,}"
             fact = f"was cut while it was used: expected at least {end}"
-            raise FolderError(fact, DAMAGED_HINT, file=self.file)
+            raise FolderError(fact, self.hint, file=self.file)
         return data
 
 
@@ -104,13 +106,17 @@ def open_side(
 
 
 def read_numbers(
-    verified: VerifiedFolder, name: str, kind: "np.dtype[np.unsignedinteger]", count: int
+    verified: VerifiedFolder,
+    name: str,
+    kind: "np.dtype[np.unsignedinteger]",
+    count: int,
+    hint: str = DAMAGED_HINT,
 ) -> UInt[np.ndarray, " _"]:
     """Read a file of `count` unsigned integers into memory after checking its size and sha256."""
     data, file = verified.read(name), verified.folder / name
     found, rest = divmod(len(data), kind.itemsize)
     expected = f"{count:,} {name.partition('.')[2]}"
-    require_consistent((found, rest) == (count, 0), file, expected, f"{found:,}")
+    require_consistent((found, rest) == (count, 0), file, expected, f"{found:,}", hint)
     return np.frombuffer(data, kind)
 
 
@@ -136,7 +142,13 @@ def require_known_ids(
         require_consistent(bool(has_no_inner_end and is_tagged), ids.file, expected, "others")
 
 
-def require_consistent(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001
+def require_consistent(
+    holds: bool,  # noqa: FBT001 - a call reads as a sentence
+    file: Path,
+    expected: str,
+    found: str,
+    hint: str = DAMAGED_HINT,
+) -> None:
     """Raise FolderError, stating what was expected and found, unless `holds` is true."""
     if not holds:
-        raise FolderError(f"expected {expected}, found {found}", DAMAGED_HINT, file=file)
+        raise FolderError(f"expected {expected}, found {found}", hint, file=file)
