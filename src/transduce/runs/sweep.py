@@ -282,7 +282,7 @@ def score_development_set(
 
 
 def list_combinations(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
-    """Yield every combination of one value per setting; refuse settings named data.*."""
+    """Yield each combination of one value per setting; refuse data.* and more than `MOST_RUNS`."""
     fact = f"vary must be lists of values by setting, not {describe_value(vary)}"
     require(isinstance(vary, Mapping), fact, "vary={'architecture.dropout': [0.1, 0.2]}")
     require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")

@@ -66,7 +66,7 @@ def curves(
     run with more than 200,000. A run may still be training.
 
         (curve,) = transduce.curves("run", output="curves.html")
-        losses = [point.perplexity for point in curve.points]
+        perplexities = [point.perplexity for point in curve.points]
     """
     file = None if output is None else read_path("output", output)
     if output is not None and file is not None:
