@@ -41,8 +41,7 @@ class CardFacts:
 def format_model_card(recipe: Recipe, facts: CardFacts) -> str:
     """Return the model card as Markdown, with front matter for model hubs."""
     parts = [
-        format_front_matter(facts.description),
-        format_title_section(recipe, facts.description, facts.parameters),
+        format_head(recipe, facts.description, facts.parameters),
         f"![The encoder and the decoder as blocks, as in Figure 1 of the paper]({FIGURE})",
         format_deviations_section(recipe),
         *format_trained_sections(recipe, facts),
@@ -52,7 +51,7 @@ def format_model_card(recipe: Recipe, facts: CardFacts) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def format_front_matter(model: ModelDescription, library: str = "transduce") -> str:
+def format_front_matter(model: ModelDescription, library: str) -> str:
     """Return the card's YAML front matter for model hubs: library, pipeline tag, languages."""
     lines = [f"library_name: {library}", f"pipeline_tag: {model.pipeline_tag}"]
     lines += ["language:"] if model.languages else []
@@ -60,8 +59,10 @@ def format_front_matter(model: ModelDescription, library: str = "transduce") -> 
     return "\n".join(["---", *lines, "---"])
 
 
-def format_title_section(recipe: Recipe, model: ModelDescription, parameters: int) -> str:
-    """Return the card's heading, a sentence on the model's sizes, and the recipe's description."""
+def format_head(
+    recipe: Recipe, model: ModelDescription, parameters: int, library: str = "transduce"
+) -> str:
+    """Return front matter, heading, a sentence on the model's sizes, the recipe's description."""
     sizes, purpose = recipe.architecture, escape_markdown(model.purpose)
     codes, name = "-".join(model.languages), shorten_name(recipe.name)
     if not (codes and name.startswith(f"{codes}, ")):  # a default title begins with the codes
@@ -71,7 +72,7 @@ def format_title_section(recipe: Recipe, model: ModelDescription, parameters: in
     if encoder == decoder:
         layers = f"{encoder} layers a stack"
     lines = [
-        f"# {escape_markdown(name)}",
+        f"{format_front_matter(model, library)}\n\n# {escape_markdown(name)}",
         "",
         f"A Transformer (Vaswani et al. 2017) of {parameters:,} parameters that "
         f"{purpose}: {layers}, d_model {sizes.d_model}, d_ff {sizes.d_ff}, "

@@ -17,6 +17,7 @@ from transduce.vocabulary import BEGIN, END
 # N: sentences · T: tokens of all sentences together · P: sentences of a batch
 
 SIDES = ("source", "target")
+IdType = np.dtype[np.unsignedinteger]
 OFFSETS = np.dtype("<u8")
 IDS_AT_ONCE = 1 << 22  # number of ids that are checked at once
 DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it again"
@@ -29,9 +30,7 @@ class StoredIds:
     The file is not memory-mapped, since a mapped file that is truncated ends its readers by SIGBUS.
     """
 
-    def __init__(
-        self, file: Path, kind: "np.dtype[np.unsignedinteger]", hint: str = DAMAGED_HINT
-    ) -> None:
+    def __init__(self, file: Path, kind: IdType, hint: str = DAMAGED_HINT) -> None:
         self.file, self.kind, self.hint = file, kind, hint
         try:
             self.descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
@@ -79,7 +78,7 @@ class Side:
         return np.frombuffer(found, self.ids.kind).astype(np.int64)
 
 
-def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
+def id_type(symbols: int) -> IdType:
     """Return the smallest little-endian unsigned type that holds the ids 0 to `symbols` - 1."""
     return np.min_scalar_type(symbols - 1).newbyteorder("<")
 
@@ -106,11 +105,7 @@ def open_side(
 
 
 def read_numbers(
-    verified: VerifiedFolder,
-    name: str,
-    kind: "np.dtype[np.unsignedinteger]",
-    count: int,
-    hint: str = DAMAGED_HINT,
+    verified: VerifiedFolder, name: str, kind: IdType, count: int, hint: str = DAMAGED_HINT
 ) -> UInt[np.ndarray, " _"]:
     """Read a file of `count` unsigned integers into memory after checking its size and sha256."""
     data, file = verified.read(name), verified.folder / name

@@ -9,12 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.checkpoint.card import (
-    USE,
-    format_deviations_section,
-    format_front_matter,
-    format_title_section,
-)
+from transduce.checkpoint.card import USE, format_deviations_section, format_head
 from transduce.checkpoint.model_files import CARD, open_model_folder
 from transduce.checkpoint.run_file import is_run
 from transduce.durable.folder import (
@@ -239,8 +234,7 @@ def build_readme(model: TaskModel, target: Target, precision: str, card: str) ->
     _, *sections = card.rstrip().split("\n## ")
     kept = [f"## {one.strip()}" for one in sections if not f"## {one}".startswith(USE)]
     parts = [
-        format_front_matter(description, target.library),
-        format_title_section(model.recipe, description, parameters),
+        format_head(model.recipe, description, parameters, target.library),
         origin,
         f"{USE}\n\n{target.describe_use(model)}",
         f"## What is different there\n\n{differences}",

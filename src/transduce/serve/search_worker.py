@@ -206,9 +206,8 @@ class SearchWorker:
             details = describe_pair(self.translator, sentence.text, outputs[0].text)
         best = tuple((one.text, one.score, one.log_prob) for one in outputs)
         lost = outputs[0].lost if self.translator.keeps_items else ()
-        self.send(
-            SentenceOutputs(sentence_id, best, tuple(one.fact for one in warnings), details, lost)
-        )
+        warned = tuple(one.fact for one in warnings)
+        self.send(SentenceOutputs(sentence_id, best, warned, details, lost))
 
     def draw(self, order: AttentionRequest) -> None:
         """Send the attention page that an order asks for."""

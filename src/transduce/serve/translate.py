@@ -47,18 +47,15 @@ async def translate_texts(
     if detected:
         cuts = await cut_texts(wanted, detected["language"])
     assert model.facts
-    n = model.facts.beam if wanted.alternatives else 1
+    n, prefix = model.facts.beam if wanted.alternatives else 1, wanted.prefix or None
     orders = list[TranslationOrder]()
     for cut in cuts:
         # tags inside of sentences are placed by word links, which are details
         needs_links = isinstance(cut, SplitMarkup) and cut.has_inline_markup
         is_detailed = wanted.detail or needs_links
-        orders += [
-            TranslationOrder(0, one, n, wanted.prefix or None, is_detailed) for one in cut.sentences
-        ]
-    found = [
-        one for one in await service.run(model, orders, receive) if isinstance(one, SentenceOutputs)
-    ]
+        orders += [TranslationOrder(0, one, n, prefix, is_detailed) for one in cut.sentences]
+    answers = await service.run(model, orders, receive)
+    found = [one for one in answers if isinstance(one, SentenceOutputs)]
     ends = accumulate((len(cut.sentences) for cut in cuts), initial=0)
     by_text = [found[first:end] for first, end in pairwise(ends)]
     other = await service.find_other_language(text, detected) if wanted.detail else ""

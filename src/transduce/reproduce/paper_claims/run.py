@@ -99,8 +99,7 @@ def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | 
 
 def gather_claims(output: Path) -> Measured:
     """Return the stored values of all claims in a folder, by claim and seed."""
-    folders = (output / FOLDER).glob("claim-*-seed*")
-    ends = {folder.name.rpartition("seed")[2] for folder in folders}
+    ends = {one.name.rpartition("seed")[2] for one in (output / FOLDER).glob("claim-*-seed*")}
     seeds = sorted(int(end) for end in ends if end.isdecimal())
     every = {
         name: {seed: one for seed in seeds if (one := read_values(output, claim, seed))}

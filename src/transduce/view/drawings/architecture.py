@@ -242,9 +242,8 @@ def draw_figure_1(
         ends = (LEFT + BLOCK / 2, RIGHT - BLOCK / 2)
         diagram.line(*((x, encoder.embedding) for x in ends), arrow=False, dash=True)
     decoder.rise(22)
-    decoder.block(
-        "softmax", "softmax", "Softmax", diagram.translate("over {0} symbols", symbols[1])
-    )
+    over = diagram.translate("over {0} symbols", symbols[1])
+    decoder.block("softmax", "softmax", "Softmax", over)
     decoder.finish()
     lines = describe_model(diagram, a, symbols)
     return diagram.build(WIDTH, decoder.y - 24, recipe, theme, *lines)
@@ -335,14 +334,9 @@ class Column:
         diagram.circle(x, y, PLUS)
         diagram.circle(wave, y, TABLE if is_learned else WAVE, 14)
         for number, line in enumerate(facts):
-            size = FACT if number > 1 else diagram.title
-            diagram.write(
-                line,
-                label,
-                y - 3 + (diagram.line_height - 1) * number,
-                size,
-                "start" if side > 0 else "end",
-            )
+            size, anchor = FACT if number > 1 else diagram.title, "start" if side > 0 else "end"
+            base = y - 3 + (diagram.line_height - 1) * number
+            diagram.write(line, label, base, size, anchor)
         diagram.elements.append("</g>")
         self.y -= 20
 
@@ -538,10 +532,8 @@ def draw_multi_head(diagram: Diagram, a: Architecture) -> Number:
     fact = f"n × {show(joined)}"
     y = diagram.block("concat", "norm", (middle, y - STEP), 218, "Concat", fact)
     diagram.line((middle, y), (middle, y - STEP))
-    facts = (
-        f"W^O: {show(joined)} × {show(a.d_model)}",
-        diagram.format_count((joined + biases) * a.d_model),
-    )
+    size, count = f"{show(joined)} × {show(a.d_model)}", (joined + biases) * a.d_model
+    facts = (f"W^O: {size}", diagram.format_count(count))
     y = diagram.block("linear-o", "linear", (middle, y - STEP), 218, "Linear", *facts)
     diagram.line((middle, y), (middle, y - STEP))
     return y - STEP

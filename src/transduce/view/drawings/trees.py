@@ -278,10 +278,8 @@ def list_nodes(tree: Tree) -> Iterator[Node]:
             above.pop()
             continue
         if kind is SymbolKind.WORD:
-            word = tree.words[index]
-            yield Node(
-                above[-1], len(above) - 1, tree.tags[index], DISPLAYED.get(word, word), index
-            )
+            word = DISPLAYED.get(tree.words[index], tree.words[index])
+            yield Node(above[-1], len(above) - 1, tree.tags[index], word, index)
         else:
             yield Node(above[-1], len(above) - 1, tree.labels[index], None, index)
         if kind is SymbolKind.OPEN:
