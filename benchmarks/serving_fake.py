@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.light_clients import run_clients
 from benchmarks.serving import SECONDS, percentile, watch_health
-from transduce.serve.messages import Found, Ready, Sentence
+from transduce.serve.messages import Ready, SentenceOutputs, TranslationOrder
 from transduce.serve.server import ServerSettings, serve
 
 CALL, SENTENCE = 0.020, 0.001  # seconds
@@ -107,16 +107,16 @@ def start(_load: object) -> Any:  # noqa: ANN401 - a pipe and a process
 def search(pipe: "Connection[Any, Any]") -> None:
     """Answer all sentences that wait in one call, again and again."""
     pipe.send(Ready("fake", *LANGUAGES, "", 1, CAPACITY))
-    sentences = list[Sentence]()
+    sentences = list[TranslationOrder]()
     try:
         while True:
             orders, wait = [pipe.recv()], WAIT if len(sentences) > FEW else 0.0
             while len(orders) < CAPACITY and pipe.poll(wait):
                 orders.append(pipe.recv())
-            sentences = [one for one in orders if isinstance(one, Sentence)]
+            sentences = [one for one in orders if isinstance(one, TranslationOrder)]
             time.sleep(CALL + SENTENCE * len(sentences))
             for one in sentences:
-                pipe.send(Found(one.id, ((one.text, 0.0, 0.0),)))
+                pipe.send(SentenceOutputs(one.id, ((one.text, 0.0, 0.0),)))
     except (EOFError, OSError):
         pipe.close()
 

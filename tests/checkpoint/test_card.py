@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transduce.checkpoint.card import CardFacts, model_card
+from transduce.checkpoint.card import CardFacts, format_model_card
 from transduce.scores.score import Score
 from transduce.settings import Recipe
 from transduce.settings.data import ModelDescription
@@ -30,7 +30,7 @@ def lines_of(card, heading):
 
 
 def test_a_hub_can_read_its_front_matter():
-    card = model_card(BASE, FACTS)
+    card = format_model_card(BASE, FACTS)
     assert card.startswith(
         "---\nlibrary_name: transduce\npipeline_tag: translation\n"
         'language:\n- "en"\n- "de"\n---\n\n# base: en to de\n'
@@ -45,7 +45,9 @@ FIRST_WEIGHTS = (
 
 
 def differences_of(recipe):
-    return lines_of(model_card(recipe, FACTS), "Where it differs from the paper's base model")
+    return lines_of(
+        format_model_card(recipe, FACTS), "Where it differs from the paper's base model"
+    )
 
 
 def test_our_base_model_differs_from_the_authors_in_its_first_weights_only():
@@ -84,7 +86,7 @@ def test_the_pairs_are_counted_before_and_after_each_filter():
         pairs_read=1_000,
         left_out={"empty": 10, "too long": 200},
     )
-    assert lines_of(model_card(BASE, facts), "Data") == [
+    assert lines_of(format_model_card(BASE, facts), "Data") == [
         "Corpus by the recipe: wmt14-en-de, en to de.",
         "",
         "| pairs | left out | remain |",
@@ -97,7 +99,7 @@ def test_the_pairs_are_counted_before_and_after_each_filter():
 
 def test_trees_are_counted_as_trees():
     facts = CardFacts(description=TRANSLATION, parameters=1, updates=1, unit="tree", pairs_read=9)
-    assert "| trees | left out | remain |" in lines_of(model_card(BASE, facts), "Data")
+    assert "| trees | left out | remain |" in lines_of(format_model_card(BASE, facts), "Data")
 
 
 def test_it_says_how_it_was_trained():
@@ -105,7 +107,7 @@ def test_it_says_how_it_was_trained():
         description=TRANSLATION, parameters=1, updates=9_000, pairs_read=1, averaged=[1_500, 3_000],
         versions={"transduce": "0.1.0", "torch": "2.13.0"},
     )  # fmt: skip
-    assert lines_of(model_card(BASE, facts), "Training") == [
+    assert lines_of(format_model_card(BASE, facts), "Training") == [
         "- 9,000 updates of about 25,000 source and 25,000 target tokens, seed 1",
         "- the mean of 2 snapshots (section 6.1): steps 1,500, 3,000",
         "- transduce 0.1.0",
@@ -118,14 +120,14 @@ def test_figures_stand_with_their_signatures():
     facts = CardFacts(
         description=TRANSLATION, parameters=1, updates=1, pairs_read=1, figures=[score]
     )
-    assert lines_of(model_card(BASE, facts), "Figures")[2:] == [
+    assert lines_of(format_model_card(BASE, facts), "Figures")[2:] == [
         "| BLEU | 27.30 | newstest2014 (2,737 lines) | `nrefs:1\\|case:mixed` |"
     ]
-    assert lines_of(model_card(BASE, FACTS), "Figures") == ["None were taken."]
+    assert lines_of(format_model_card(BASE, FACTS), "Figures") == ["None were taken."]
 
 
 def test_it_says_how_to_use_it():
-    card = model_card(BASE, FACTS)
+    card = format_model_card(BASE, FACTS)
     assert "$ transduce translate MODEL < input.en > output.de\n" in card
     assert 'model = transduce.load("MODEL")' in card
     assert card.endswith("```\n")
@@ -141,8 +143,10 @@ def test_no_text_breaks_out_of_its_line(name, about, reason):
     facts = CardFacts(
         description=TRANSLATION, parameters=1, updates=1, pairs_read=1, left_out={reason: 1}
     )
-    lines = model_card(recipe, facts).splitlines()
-    plain = model_card(Recipe(name="x", about="x" * bool(about), because="x" * bool(reason)), FACTS)
+    lines = format_model_card(recipe, facts).splitlines()
+    plain = format_model_card(
+        Recipe(name="x", about="x" * bool(about), because="x" * bool(reason)), FACTS
+    )
     headings = [line for line in plain.splitlines() if line.startswith("## ")]
     assert [line for line in lines if line.startswith(("## ", "##\t"))] == headings
     assert sum(line.startswith("# ") for line in lines) == 1
@@ -156,7 +160,7 @@ def test_it_says_what_was_read_whatever_the_recipe_calls_it():
     facts = CardFacts(
         description=TRANSLATION, parameters=1, updates=1, pairs_read=1, text="12ab 34cd"
     )
-    assert lines_of(model_card(BASE, facts), "Data")[:4] == [
+    assert lines_of(format_model_card(BASE, facts), "Data")[:4] == [
         "Corpus by the recipe: wmt14-en-de, en to de.",
         "",
         "What was read, by its sha256 or its generator: `12ab 34cd`.",

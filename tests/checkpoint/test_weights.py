@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from transduce.checkpoint.weights import (
-    first_not_finite,
+    find_first_not_finite,
     read_tensors,
     require_finite,
     require_matching_tensors,
@@ -127,7 +127,7 @@ def test_sizes_that_lie_are_refused(entry):
 @pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf])
 def test_numbers_that_are_not_finite_are_refused_by_name(number):
     weights = {"good": torch.ones(3), "bad": torch.tensor([1.0, number])}
-    assert first_not_finite(weights) == "bad"
+    assert find_first_not_finite(weights) == "bad"
     assert "tensor 'bad' holds numbers that are not finite" in refused(to_bytes(weights))
     with pytest.raises(NotFiniteError) as error:
         require_finite(weights, "step 12")

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import TINY
 from tests.cli.language import write
 
-from transduce.checkpoint.run_file import extend_run, read_run
+from transduce.checkpoint.run_file import read_run, update_run_recipe
 from transduce.durable.json import FORMAT, add_checksum
 from transduce.durable.lock import lock_folder
 from transduce.runs.recommend import recommend_recipe
@@ -155,7 +155,7 @@ def test_another_recipe_is_refused_by_what_differs(again, trained):
 def test_an_unfinished_run_may_end_earlier_than_was_planned(again, trained):
     run_file, before = trained / "run.json", weights(trained)
     as_ended = run_file.read_bytes()
-    extend_run(trained, with_changes(read_run(trained).recipe, {"training.steps": 30}))
+    update_run_recipe(trained, with_changes(read_run(trained).recipe, {"training.steps": 30}))
     assert run_file.read_bytes() != as_ended
     said = again("--set", "training.steps=20").stderr
     assert f"going on from step 20 of {trained}" in said

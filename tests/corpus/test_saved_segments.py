@@ -2,11 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from transduce.corpus import build as building
-from transduce.corpus.segment import encode_block, segments_folder
+from transduce.corpus.segment import SavedSegments, encode_block, open_segment, segments_folder
+from transduce.durable.folder import open_folder
 from transduce.durable.json import add_checksum
+from transduce.errors import FolderError
 
 PAIRS = [(f"source {number}", f"target {number}") for number in range(50)]
 FILES = ("source.ids", "source.offsets", "target.ids", "target.offsets", "pairs.tsv")
@@ -93,3 +96,15 @@ def test_a_segment_whose_counts_do_not_add_up_is_encoded_again(store_of, encoded
 def test_a_text_of_less_than_a_segment_saves_none(store_of):
     store = store_of(PAIRS[:3], "small")
     assert not segments_folder(store.folder).exists()
+
+
+def test_the_hint_for_a_segment_speaks_of_no_store(store_of, tmp_path):
+    build_until(store_of, 31)
+    other = SavedSegments(tmp_path / "cut", "another origin", (258, 258))
+    with pytest.raises(FolderError, match=r"a saved segment is .* the same command again"):
+        other.open_one(0)
+    folder = segments_folder(tmp_path / "cut") / "00000000"
+    segment = open_segment(open_folder(folder, "segment"), (258, 258))
+    (folder / "source.ids").write_bytes(b"")
+    with pytest.raises(FolderError, match=r"was cut while .*\nhint: a saved segment"):
+        np.asarray(segment.source.ids)

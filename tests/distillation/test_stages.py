@@ -103,6 +103,13 @@ def test_a_shard_of_a_stranger_whose_lines_are_no_translations_is_refused(tmp_pa
         choose_pairs(tmp_path / "d", text, PairOptions(), None, ignore)
 
 
+def test_a_line_that_is_gone_when_the_text_is_read_again_is_refused(source):
+    inputs = Inputs(source=source)
+    assert inputs.find_line(LINES[1]) == 2
+    with pytest.raises(InputError, match="the text changed while it was read\nhint: repeat"):
+        inputs.find_line("a line that was there")
+
+
 def test_another_teacher_or_text_is_refused(tmp_path, source):
     distilled(tmp_path / "one", source)
     with pytest.raises(InputError, match="is there already, of other models"):

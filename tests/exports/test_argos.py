@@ -115,13 +115,13 @@ def test_an_imported_models_package_has_the_pieces_and_rules_of_its_source(tmp_p
     ],
 )
 def test_word_pieces_and_vocabularies_of_two_types_are_refused(source, target, why):
-    found = to_argos.find_unsupported(random_member(source=source, target=target))
+    found = to_argos.explain_unsupported(random_member(source=source, target=target))
     assert why in found
     assert bool(why) == bool(found)
 
 
 def test_fewer_learned_positions_than_argos_allows_symbols_are_refused():
     few = replace(shapes()["learned"], max_positions=256)
-    assert "learned only 256 positions" in to_argos.find_unsupported(random_member(few))
+    assert "learned only 256 positions" in to_argos.explain_unsupported(random_member(few))
     enough = replace(shapes()["learned"], max_positions=257)
-    assert not to_argos.find_unsupported(random_member(enough))
+    assert not to_argos.explain_unsupported(random_member(enough))

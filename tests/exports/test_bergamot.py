@@ -149,7 +149,7 @@ def require_equal(found, own, vocabulary):
 def test_marians_formulas_on_the_file_give_the_models_probabilities(shape, write):
     sizes = replace(shapes()[shape], positions="tensor2tensor")
     member = random_member(sizes)
-    assert not BERGAMOT.find_unsupported(member)
+    assert not BERGAMOT.explain_unsupported(member)
     found = compute_its_log_probs(write(member), sizes.norm_epsilon)
     require_equal(found, our_log_probs(member), member.task.target)
 
@@ -230,4 +230,4 @@ def test_pieces_of_whole_characters_keep_their_ids_and_others_are_single_bytes_o
     ],
 )
 def test_what_bergamot_cannot_compute_is_refused_by_name(member, why):
-    assert why in BERGAMOT.find_unsupported(member)
+    assert why in BERGAMOT.explain_unsupported(member)

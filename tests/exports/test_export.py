@@ -19,7 +19,7 @@ from transduce.exports.proof import (
     Comparison,
     Proof,
     compare_programs,
-    find_why_unproved,
+    explain_unproved,
     make_up_lines,
     require_proven,
 )
@@ -282,10 +282,10 @@ def test_the_ctranslate2_readme_has_the_length_penalty_that_comes_nearest(penalt
 def test_a_proof_of_outputs_without_an_end_says_that_nothing_was_compared():
     endless = Comparison(1, 0, 0, None, None, unfinished=3)
     assert str(endless) == "beam 1: nothing is compared, 3 without an end"
-    assert find_why_unproved(Proof("twin 1", "3 lines", (endless,))) == (
+    assert explain_unproved(Proof("twin 1", "3 lines", (endless,))) == (
         "twin 1 could load it, but nothing was compared: 3 outputs have no end"
     )
-    assert "there are no lines" in find_why_unproved(
+    assert "there are no lines" in explain_unproved(
         Proof("twin 1", "0 lines", (replace(endless, unfinished=0),))
     )
 

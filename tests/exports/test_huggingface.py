@@ -13,7 +13,7 @@ from tests.exports.test_ctranslate2 import SOURCE, TARGET, our_log_probs
 from tokenizers import Tokenizer
 
 from transduce.durable.folder import atomic_folder
-from transduce.exports.to_huggingface import HUGGINGFACE, find_unsupported
+from transduce.exports.to_huggingface import HUGGINGFACE, explain_unsupported
 from transduce.text.clean import normalise
 
 POSSIBLE = ("post-norm", "narrow keys", "narrow values", "tied target", "untied", "imported")
@@ -99,10 +99,10 @@ def test_the_written_weights_compute_the_models_log_probabilities(tmp_path, name
     [("pre-norm", "norm is pre"), ("learned", "learned positions"), ("wide heads", "d_k = 12")],
 )
 def test_what_marian_cannot_compute_is_refused(name, why):
-    assert why in find_unsupported(random_member(shapes()[name]))
+    assert why in explain_unsupported(random_member(shapes()[name]))
     other = replace(shapes()["post-norm"], positions="tensor2tensor")
-    assert "tensor2tensor's positions" in find_unsupported(random_member(other))
-    assert not any(find_unsupported(random_member(shapes()[one])) for one in POSSIBLE)
+    assert "tensor2tensor's positions" in explain_unsupported(random_member(other))
+    assert not any(explain_unsupported(random_member(shapes()[one])) for one in POSSIBLE)
 
 
 @pytest.mark.parametrize("sides", [(WORDS, PIECES), (PIECES, WORDS)])

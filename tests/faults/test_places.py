@@ -18,7 +18,7 @@ from transduce.checkpoint import checkpoints, steps
 from transduce.checkpoint.run_file import create_run
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run as invoked
-from transduce.durable.lock import locked_folder
+from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import FolderError, SaveError
 from transduce.runs.training_run import OURS
 from transduce.settings import Recipe
@@ -271,7 +271,7 @@ def test_a_run_folder_that_vanishes_ends_the_run_and_comes_not_back(tmp_path, re
 @pytest.mark.parametrize("move", [shutil.rmtree, lambda run: run.rename(run.with_name("moved"))])
 def test_the_clean_up_of_a_lock_hides_no_error_of_a_folder_that_vanished(tmp_path, move):
     def lose():
-        with locked_folder(tmp_path / "run"):
+        with create_and_lock_folder(tmp_path / "run"):
             move(tmp_path / "run")
             raise SaveError("was moved or deleted")
 
@@ -283,7 +283,7 @@ def test_the_control_whose_clean_up_looks_into_the_folder_hides_the_error(
     tmp_path, monkeypatch, record
 ):
     def lose():
-        with locked_folder(tmp_path / "run"):
+        with create_and_lock_folder(tmp_path / "run"):
             shutil.rmtree(tmp_path / "run")
             raise SaveError("was moved or deleted")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from transduce.checkpoint.card import markdown_table
+from transduce.checkpoint.card import format_markdown_table
 from transduce.view.drawings.axes import Axis, Frame, build_svg, draw_text
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, LOW = 560, 320, 64, 530, 60, 260
@@ -39,7 +39,7 @@ def table_of_parsers(file: Path) -> str:
         )
         for row in rows
     ]
-    return "\n\n".join([markdown_table(HEAD, cells), *describe_differences(rows)])
+    return "\n\n".join([format_markdown_table(HEAD, cells), *describe_differences(rows)])
 
 
 def describe_differences(rows: Sequence[Row]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.golden.compared import table_of_parsers
 
-from transduce.checkpoint.card import markdown_table
+from transduce.checkpoint.card import format_markdown_table
 from transduce.scores.test_sets import find_current_name
 
 PAGE = Path(__file__).parents[2] / "docs/records/results.md"
@@ -65,7 +65,7 @@ def score_tables(found: Mapping[str, Any]) -> Iterator[str]:
         rows.append(("PPL a piece", f"{ppl['per_piece']:.3f}", f"{ppl['pieces']:,} pieces"))
         if ppl["per_word"] is not None:
             rows.append(("PPL a word", f"{ppl['per_word']:.2f}", f"{ppl['words']:,} words"))
-    yield markdown_table(("score", "value", "how"), rows)
+    yield format_markdown_table(("score", "value", "how"), rows)
     yield provenance(found)
 
 
@@ -112,4 +112,4 @@ def learning_curve(file: Path) -> str:
         ("perplexity a piece", *(f"{float(row['perplexity']):.2f}" for row in chosen)),
         (score_name(chosen[-1]), *(format_score(row) for row in chosen)),
     ]
-    return f"{took}\n\n{markdown_table(head, cells)}"
+    return f"{took}\n\n{format_markdown_table(head, cells)}"

@@ -6,7 +6,7 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-from transduce.checkpoint.card import markdown_table
+from transduce.checkpoint.card import format_markdown_table
 from transduce.errors import InputError
 from transduce.settings.recipe import GROUPS, Recipe, with_changes
 
@@ -57,7 +57,7 @@ def table_of(noun: str, kind: type) -> str:
         )
         for field in dataclasses.fields(kind)
     ]
-    return markdown_table(head, rows)
+    return format_markdown_table(head, rows)
 
 
 def written(value: object) -> str:

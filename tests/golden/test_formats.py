@@ -94,8 +94,8 @@ def test_every_format_up_to_the_present_one_has_its_folder():
 def test_the_newest_format_has_every_setting():
     """A new setting changes what files hold: docs/reference/formats.md says what it needs."""
     stored = json.loads((FORMATS[-1] / "byte-pair" / "recipe.json").read_bytes())
-    known = stored_recipe.setting_paths(Recipe(name="any").as_json())
-    assert set(known) == set(stored_recipe.setting_paths(stored))
+    known = stored_recipe.list_setting_paths(Recipe(name="any").as_json())
+    assert set(known) == set(stored_recipe.list_setting_paths(stored))
 
 
 @pytest.mark.parametrize("folder", MODELS, ids=lambda one: f"{one.parent.name}-{one.name}")

@@ -23,10 +23,10 @@ stacks = pytest.mark.parametrize("causal", [False, True])
 LENGTHS = (5, 1, 12, 3)
 
 
-def layer(mixing, *, causal, number=0, kernel_size=3):
+def layer(mixing, *, causal, index=0, kernel_size=3):
     """One mixing in float64, every weight and bias random."""
     made: Any = build_layer(
-        sizes(mixing=mixing, kernel_size=kernel_size), number, causal=causal
+        sizes(mixing=mixing, kernel_size=kernel_size), index, causal=causal
     ).double()
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():
@@ -44,11 +44,16 @@ def equal(found, expected):
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
+def test_plain_self_attention_is_not_built_as_a_convolution():
+    with pytest.raises(AssertionError, match="build_self_attention"):
+        layer("self-attention", causal=False)
+
+
 @others
 @stacks
-@pytest.mark.parametrize(("number", "kernel_size"), [(0, 3), (1, 3), (0, 5), (0, 1)])
-def test_a_packed_batch_equals_a_plain_loop_over_each_sentence(mixing, causal, number, kernel_size):
-    made = layer(mixing, causal=causal, number=number, kernel_size=kernel_size)
+@pytest.mark.parametrize(("index", "kernel_size"), [(0, 3), (1, 3), (0, 5), (0, 1)])
+def test_a_packed_batch_equals_a_plain_loop_over_each_sentence(mixing, causal, index, kernel_size):
+    made = layer(mixing, causal=causal, index=index, kernel_size=kernel_size)
     x = words(sum(LENGTHS))
     expected = [mixing_by_hand(made, one) for one in x.split(LENGTHS)]
     equal(made(x, SentenceLayout(LENGTHS)), torch.cat(expected))
@@ -78,7 +83,7 @@ def test_the_recurrent_layer_is_the_same_in_float32(lengths, causal):
 
 @stacks
 def test_the_whole_convolution_equals_torch_s_own(causal):
-    made = layer("dilated", causal=causal, number=1)
+    made = layer("dilated", causal=causal, index=1)
     x = words(20)
     matrix = made.projection.output.weight.view(8, 3, 8).transpose(1, 2)  # [out in k]
     dilation, edges = (3, (6, 0)) if causal else (2, (2, 2))
@@ -142,24 +147,24 @@ def test_the_encoder_depends_on_both_sides(mixing):
 
 
 def test_each_dilated_layer_begins_where_those_below_it_end():
-    assert [layer("dilated", causal=False, number=n, kernel_size=5).offsets for n in range(3)] == [
+    assert [layer("dilated", causal=False, index=n, kernel_size=5).offsets for n in range(3)] == [
         (-2, -1, 0, 1, 2),
         (-6, -3, 0, 3, 6),
         (-18, -9, 0, 9, 18),
     ]
-    assert [layer("dilated", causal=True, number=n).offsets for n in range(3)] == [
+    assert [layer("dilated", causal=True, index=n).offsets for n in range(3)] == [
         (-2, -1, 0),
         (-6, -3, 0),
         (-18, -9, 0),
     ]
-    assert min(layer("dilated", causal=True, number=900).offsets) > -(1 << 22)
+    assert min(layer("dilated", causal=True, index=900).offsets) > -(1 << 22)
 
 
 @pytest.mark.parametrize("mixing", ["convolution", "separable"])
-@pytest.mark.parametrize("number", [0, 2])
-def test_a_layer_that_is_not_dilated_reads_its_k_nearest_words(mixing, number):
+@pytest.mark.parametrize("index", [0, 2])
+def test_a_layer_that_is_not_dilated_reads_its_k_nearest_words(mixing, index):
     for causal, offsets in ((False, (-2, -1, 0, 1, 2)), (True, (-4, -3, -2, -1, 0))):
-        assert layer(mixing, causal=causal, number=number, kernel_size=5).offsets == offsets
+        assert layer(mixing, causal=causal, index=index, kernel_size=5).offsets == offsets
 
 
 @others

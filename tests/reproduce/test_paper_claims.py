@@ -74,6 +74,13 @@ def test_values_of_another_version_are_measured_again(measured, tmp_path):
     assert measured == [1, 1]
 
 
+@pytest.mark.usefixtures("measured")
+def test_a_folder_whose_name_ends_in_no_seed_is_ignored(tmp_path):
+    (tmp_path / "rows/claim-one-seedfoo").mkdir(parents=True)
+    report = reproduce.claims(tmp_path, seeds=1)
+    assert [row["seeds"] for row in report.rows] == ["1"]
+
+
 def test_an_unknown_claim_is_refused_with_the_nearest(tmp_path):
     with pytest.raises(InputError, match="there is no claim 'head'") as error:
         reproduce.claims(tmp_path / "out", only=["head"])
@@ -114,7 +121,12 @@ def test_paths_are_compared_at_twice_the_length_and_at_about_half_of_r(tmp_path,
         return -(-(n - 1) // (sizes.encoder_neighbourhood // 2)) if kind.restricted else 1
 
     monkeypatch.setattr(measures, "measure_path_length", count_by_hand)
-    assert measures.measure_paths(1, {}) == {"33 5": 16, "65 5": 32, "65 9": 16, "full": 1}
+    assert measures.measure_attention_paths(1, {}) == {
+        "33 5": 16,
+        "65 5": 32,
+        "65 9": 16,
+        "full": 1,
+    }
     rows = reproduce.claims(tmp_path / "out", only=["restricted"]).rows
     assert [row["mean"] for row in rows] == [1, 2, 2]
 
@@ -128,7 +140,7 @@ def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
 
     monkeypatch.setattr(measures, "build_layer", build_noted)
     monkeypatch.setattr(measures, "ROUNDS", 1)
-    found = measures.compare_heads(1, {})
+    found = measures.measure_head_costs(1, {})
     assert asked == [(n, h, 512 // h, 512 // h) for h in (8, 1) for n in (129, 128)]
     n, d = 128, 512
     for heads in (8, 1):
@@ -138,7 +150,7 @@ def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
 def test_additive_attention_holds_a_sum_of_every_query_and_key_and_dot_products_none(monkeypatch):
     monkeypatch.setattr(measures, "SIZES", ((64, 32),))
     monkeypatch.setattr(measures, "ROUNDS", 1)
-    found = measures.compare_compatibilities(1, {})
+    found = measures.measure_compatibility_costs(1, {})
     pairs = 64 * 64 * 32 * 4  # bytes of n² d_k numbers
     assert found["scaled-dot 64 32 bytes"] < pairs < found["additive 64 32 bytes"] < 8 * pairs
     assert found["scaled-dot 64 32 bytes"] > 2 * 64 * 64 * 4, "scores and weights"

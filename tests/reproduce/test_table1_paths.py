@@ -91,3 +91,8 @@ def test_the_encoder_s_dilated_path_has_the_base_k_plus_1_over_2():
 @pytest.mark.parametrize("wanted", range(1, 20))
 def test_the_smallest_sufficient_number_is_found(wanted):
     assert find_smallest_sufficient(lambda layers: layers >= wanted, most=20) == wanted
+
+
+def test_a_search_for_what_does_not_exist_ends():
+    with pytest.raises(AssertionError, match="reaches the next position"):
+        find_smallest_sufficient(lambda _: False, most=20)

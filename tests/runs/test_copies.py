@@ -11,7 +11,7 @@ from tests.runs.corpora import TOY, prepared_toy
 from tests.runs.test_resume import numbers
 
 import transduce
-from transduce.checkpoint.steps import newest_step
+from transduce.checkpoint.steps import find_newest_step
 from transduce.durable.files import list_entries
 from transduce.durable.json import from_checksummed_json, read_json, to_checksummed_json
 from transduce.errors import FolderError, InputError, SaveError
@@ -199,7 +199,7 @@ def test_what_only_has_the_name_of_a_step_is_none(train, tmp_path):
     (checkpoints / "step-88888888").mkdir()
     (checkpoints / "Kopie von step-00000002").mkdir()
     shutil.copytree(checkpoints / "step-00000002", checkpoints / "step-77777777")
-    assert newest_step(run) == 2
+    assert find_newest_step(run) == 2
     RunCopy(str(tmp_path / "other")).save(run)
     assert read_json((tmp_path / "other/copy.json").read_bytes(), run)["step"] == 2
 

@@ -12,11 +12,11 @@ from transduce.serve.messages import (
     Alive,
     AttentionRequest,
     Cancel,
-    Found,
     Page,
     Ping,
     Ready,
-    Sentence,
+    SentenceOutputs,
+    TranslationOrder,
 )
 
 HIDDEN = "a hidden text"
@@ -59,7 +59,7 @@ class FakeSearch:
             self.ended += 1
 
     def answer(self, pipe: "Connection[Any, Any]") -> None:
-        waiting = list[Sentence | AttentionRequest]()
+        waiting = list[TranslationOrder | AttentionRequest]()
         while True:
             if pipe in self.stopped:
                 time.sleep(0.002)
@@ -78,12 +78,12 @@ class FakeSearch:
             elif waiting and self.gate.is_set():
                 pipe.send(self.do(waiting.pop(0)))
 
-    def do(self, order: Sentence | AttentionRequest) -> Found | Page:
+    def do(self, order: TranslationOrder | AttentionRequest) -> SentenceOutputs | Page:
         if isinstance(order, AttentionRequest):
             return Page(order.id, "<!doctype html>")
         score = Trap(-1.0) if self.breaks else -1.0
         details = DETAILS if order.is_detailed else None
-        return Found(order.id, ((f"[{order.text}]", score, -1.0),), (), details)
+        return SentenceOutputs(order.id, ((f"[{order.text}]", score, -1.0),), (), details)
 
     def die(self) -> None:
         """End the search that was started last, as a crash ends a process."""

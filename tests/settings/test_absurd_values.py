@@ -8,6 +8,7 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.settings import Recipe
+from transduce.settings.fields import format_number
 from transduce.settings.recipe import GROUPS, with_changes
 
 BASE = Recipe(name="base")
@@ -46,6 +47,13 @@ def test_a_whole_number_that_is_too_long_is_not_said_to_be_none():
     for beam in (2**63, 10**30, -(10**30)):
         with pytest.raises(InputError, match=re.escape(fact)):
             GROUPS["search"](beam=beam)
+
+
+def test_a_message_shows_integers_of_up_to_15_digits():
+    assert format_number(-(10**15) + 1) == "-999,999,999,999,999"
+    assert format_number(10**14) == "100,000,000,000,000"
+    assert format_number(10**15) == "a number of about 16 digits"
+    assert format_number(-(10**5_000)) == "a number of about 5,001 digits"
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -38,21 +38,20 @@ class CardFacts:
     cost: Sequence[str] = ()  # lines that compare hardware, time and operations with the paper's
 
 
-def model_card(recipe: Recipe, facts: CardFacts) -> str:
+def format_model_card(recipe: Recipe, facts: CardFacts) -> str:
     """Return the model card as Markdown, with front matter for model hubs."""
     parts = [
-        front_matter(facts.description),
-        title_section(recipe, facts.description, facts.parameters),
+        format_head(recipe, facts.description, facts.parameters),
         f"![The encoder and the decoder as blocks, as in Figure 1 of the paper]({FIGURE})",
-        deviations_section(recipe),
-        *trained_sections(recipe, facts),
-        scores_section(facts),
-        usage_section(facts.description),
+        format_deviations_section(recipe),
+        *format_trained_sections(recipe, facts),
+        format_scores_section(facts),
+        format_usage_section(facts.description),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def front_matter(model: ModelDescription, library: str = "transduce") -> str:
+def format_front_matter(model: ModelDescription, library: str) -> str:
     """Return the card's YAML front matter for model hubs: library, pipeline tag, languages."""
     lines = [f"library_name: {library}", f"pipeline_tag: {model.pipeline_tag}"]
     lines += ["language:"] if model.languages else []
@@ -60,8 +59,10 @@ def front_matter(model: ModelDescription, library: str = "transduce") -> str:
     return "\n".join(["---", *lines, "---"])
 
 
-def title_section(recipe: Recipe, model: ModelDescription, parameters: int) -> str:
-    """Return the card's heading, a sentence on the model's sizes, and the recipe's description."""
+def format_head(
+    recipe: Recipe, model: ModelDescription, parameters: int, library: str = "transduce"
+) -> str:
+    """Return front matter, heading, a sentence on the model's sizes, the recipe's description."""
     sizes, purpose = recipe.architecture, escape_markdown(model.purpose)
     codes, name = "-".join(model.languages), shorten_name(recipe.name)
     if not (codes and name.startswith(f"{codes}, ")):  # such a name says it all
@@ -71,7 +72,7 @@ def title_section(recipe: Recipe, model: ModelDescription, parameters: int) -> s
     if encoder == decoder:
         layers = f"{encoder} layers a stack"
     lines = [
-        f"# {escape_markdown(name)}",
+        f"{format_front_matter(model, library)}\n\n# {escape_markdown(name)}",
         "",
         f"A Transformer (Vaswani et al. 2017) of {parameters:,} parameters that "
         f"{purpose}: {layers}, d_model {sizes.d_model}, d_ff {sizes.d_ff}, "
@@ -80,7 +81,7 @@ def title_section(recipe: Recipe, model: ModelDescription, parameters: int) -> s
     return "\n".join(lines + ([f"\n> {escape_markdown(recipe.about)}"] if recipe.about else []))
 
 
-def deviations_section(recipe: Recipe) -> str:
+def format_deviations_section(recipe: Recipe) -> str:
     """Return the card's section on every setting that differs from the paper's base model."""
     heading = "## Where it differs from the paper's base model\n\n"
     changed = list_deviations(recipe)
@@ -91,13 +92,14 @@ def deviations_section(recipe: Recipe) -> str:
         for one in changed
     ]
     because = f"> {escape_markdown(recipe.because)}\n\n" if recipe.because else ""
-    return heading + because + markdown_table(("setting", "base model", "here", "source"), rows)
+    head = ("setting", "base model", "here", "source")
+    return heading + because + format_markdown_table(head, rows)
 
 
-def trained_sections(recipe: Recipe, facts: CardFacts) -> list[str]:
+def format_trained_sections(recipe: Recipe, facts: CardFacts) -> list[str]:
     """Return the card's sections on data and training; for an imported model, one on its origin."""
     if not facts.imported:
-        return [data_section(recipe, facts), training_section(recipe, facts)]
+        return [format_data_section(recipe, facts), format_training_section(recipe, facts)]
     origin = f"""## Origin
 
 Another program trained this model; its text, cost and scores are not known here.
@@ -107,7 +109,7 @@ Another program trained this model; its text, cost and scores are not known here
     return [origin]
 
 
-def data_section(recipe: Recipe, facts: CardFacts) -> str:
+def format_data_section(recipe: Recipe, facts: CardFacts) -> str:
     """Return the card's section on the corpus and on how many items each filter removed."""
     rows, remaining = [("read", "", f"{facts.pairs_read:,}")], facts.pairs_read
     for reason, count in facts.left_out.items():
@@ -119,14 +121,14 @@ def data_section(recipe: Recipe, facts: CardFacts) -> str:
         corpus_line = f"Corpus: {corpus}."
     read = [f"What was read, by its sha256 or its generator: `{escape_markdown(facts.text)}`."]
     about = "\n\n".join(["## Data", corpus_line, *(read if facts.text else [])])
-    tables = [markdown_table((f"{facts.unit}s", "left out", "remain"), rows)]
+    tables = [format_markdown_table((f"{facts.unit}s", "left out", "remain"), rows)]
     if facts.mixture:
         head = ("text", f"{facts.unit}s", "share of those read", "updates", "tag")
-        tables.append(markdown_table(head, facts.mixture))
+        tables.append(format_markdown_table(head, facts.mixture))
     return "\n\n".join([about, *tables])
 
 
-def training_section(recipe: Recipe, facts: CardFacts) -> str:
+def format_training_section(recipe: Recipe, facts: CardFacts) -> str:
     """Return the card's section on updates, averaged snapshots, cost and package versions."""
     lines = [
         "## Training",
@@ -148,7 +150,7 @@ def training_section(recipe: Recipe, facts: CardFacts) -> str:
     return "\n".join(lines)
 
 
-def scores_section(facts: CardFacts) -> str:
+def format_scores_section(facts: CardFacts) -> str:
     """Return the card's table of scores, with test sets and the metrics' signatures."""
     if not facts.figures:
         return "## Figures\n\nNone were taken."
@@ -156,10 +158,11 @@ def scores_section(facts: CardFacts) -> str:
         (f.name, f"{f.value:.2f}", f"{f.test_set} ({f.lines:,} lines)", f"`{f.signature}`")
         for f in facts.figures
     ]
-    return "## Figures\n\n" + markdown_table(("score", "value", "test set", "signature"), rows)
+    head = ("score", "value", "test set", "signature")
+    return "## Figures\n\n" + format_markdown_table(head, rows)
 
 
-def usage_section(model: ModelDescription) -> str:
+def format_usage_section(model: ModelDescription) -> str:
     """Return the card's section on use from the command line and from Python."""
     source, target = map(escape_markdown, model.files)
     return f"""{USE}
@@ -183,7 +186,7 @@ def format_value(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def format_markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table with the given header and rows."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(

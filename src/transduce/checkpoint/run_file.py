@@ -44,7 +44,7 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
     return run
 
 
-def extend_run(folder: Path, changed: Recipe) -> Run:
+def update_run_recipe(folder: Path, changed: Recipe) -> Run:
     """Set training.steps, names and descriptions in run.json to those of `changed`; return the run.
 
 
@@ -53,10 +53,10 @@ def extend_run(folder: Path, changed: Recipe) -> Run:
     """
     run = read_run(folder)
     training = replace(run.recipe.training, steps=changed.training.steps)
-    extended = replace(run, recipe=replace(changed, training=training))
-    if extended != run:
-        write_run(folder, extended)
-    return extended
+    updated = replace(run, recipe=replace(changed, training=training))
+    if updated != run:
+        write_run(folder, updated)
+    return updated
 
 
 def write_run(folder: Path, run: Run) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from transduce.checkpoint.run_file import read_run_id
-from transduce.durable.files import raise_save_errors, sync_folder
+from transduce.durable.files import raise_save_errors, require_disk_space, sync_folder
 from transduce.durable.folder import (
     VerifiedFolder,
     atomic_folder,
@@ -39,7 +39,8 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
                 sync_folder(parent)  # a crash may have prevented this sync before
             return
         remove_folder(folder)
-    require_disk_space(parent.parent, size, folder)
+    hint = "free some space, then start the same command again"
+    require_disk_space(parent.parent, size, folder, hint)
     with atomic_folder(folder, kind=KIND_OF_FOLDER[parent.name], about=about) as writer:
         for name, make in files.items():
             writer.write(name, make())
@@ -80,7 +81,7 @@ def list_steps(parent: Path) -> list[int]:
     return sorted(step for step in steps if step_folder(parent, step).name in names)
 
 
-def newest_step(run: Path) -> int | None:
+def find_newest_step(run: Path) -> int | None:
     """Return the step of a run's newest checkpoint, None if it has none.
 
     A folder is no checkpoint unless its manifest names its step and this run.
@@ -113,16 +114,3 @@ def remove_steps(parent: Path, steps: list[int]) -> list[str]:
         except (FolderError, SaveError) as fault:
             problems.append(fault.fact)
     return problems
-
-
-def require_disk_space(run: Path, size: int, folder: Path) -> None:
-    """Raise SaveError, which names `folder`, if the run's disk has less than `size` bytes free.
-
-    Disk quotas are not considered.
-    """
-    with raise_save_errors(run):
-        disk = os.statvfs(run)
-    free = disk.f_bavail * disk.f_frsize
-    if disk.f_blocks and free < size:
-        fact = f"needs {size / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free on this disk"
-        raise SaveError(fact, "free some space, then start the same command again", file=folder)

@@ -39,7 +39,7 @@ from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.counts import count_parameters
-from transduce.settings.recipe import correct_title
+from transduce.settings.recipe import renew_title
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.vocabulary import (
     LEXICON,
@@ -157,7 +157,7 @@ def read_run_model(folder: Path) -> StoredModel:
     return StoredModel(
         folder=folder,
         weights=checkpoint.weights,
-        recipe=correct_title(run.recipe, checkpoint.step),
+        recipe=renew_title(run.recipe, checkpoint.step),
         vocabularies=vocabularies,
         hash=checkpoint.hash,
         updates=checkpoint.step,

@@ -46,9 +46,8 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
     except InputError as fault:
         raise FolderError(f"the recipe cannot be used: {fault.fact}", HINT, file=file) from fault
     require_written_types(values, recipe, file)
-    missing = [
-        path for path in setting_paths(recipe.as_json()) if path not in setting_paths(values)
-    ]
+    stored = list_setting_paths(values)
+    missing = [path for path in list_setting_paths(recipe.as_json()) if path not in stored]
     without_value = [path for path in missing if path not in ADDED_LATER]
     if without_value:
         raise FolderError(f"the recipe lacks {', '.join(without_value[:3])}", HINT, file=file)
@@ -64,7 +63,7 @@ def require_written_types(values: Mapping[str, Any], recipe: Recipe, file: Path)
                 raise FolderError(f"{group}.{name} is text in the recipe", HINT, file=file)
 
 
-def setting_paths(values: Mapping[str, Any]) -> list[str]:
+def list_setting_paths(values: Mapping[str, Any]) -> list[str]:
     """Return the paths of all settings in a stored recipe, such as training.steps."""
     paths = []
     for key, value in values.items():

@@ -53,7 +53,7 @@ def read_tensors(
         if raw.numel() and not stream.fill(raw.numpy().data):
             raise FolderError("was cut while it was read", DAMAGED, file=file)
         weights[name] = raw.view(DTYPES[entry.dtype]).view(entry.shape)
-    wrong = first_not_finite(weights)
+    wrong = find_first_not_finite(weights)
     if wrong is not None:
         raise FolderError(
             f"tensor {wrong[:80]!r} holds numbers that are not finite", DAMAGED, file=file
@@ -118,7 +118,7 @@ def parse_entry(name: str, entry: object, file: Path) -> TensorEntry:
     raise FolderError(fact, DAMAGED, file=file)
 
 
-def first_not_finite(weights: Mapping[str, Tensor]) -> str | None:
+def find_first_not_finite(weights: Mapping[str, Tensor]) -> str | None:
     """Return the name of the first tensor that is not finite in float32, or None."""
     return next((n for n, t in weights.items() if not torch.isfinite(t.float()).all()), None)
 
@@ -137,7 +137,7 @@ TRAIN_ON = "resume from the last checkpoint with a lower learning rate or a long
 
 def require_finite(weights: Mapping[str, Tensor], location: str, hint: str = TRAIN_ON) -> None:
     """Raise NotFiniteError, which names `location`, if a tensor contains NaN or infinity."""
-    name = first_not_finite(weights)
+    name = find_first_not_finite(weights)
     if name is not None:
         raise NotFiniteError(
             f"{location}: {name} holds numbers that are not finite, so nothing is saved",

@@ -182,7 +182,7 @@ def command(
     if survey.survey:
         survey_corpus(choice, text, target, output, survey, as_json=as_json)
         return
-    view = record(choice, text, target, figure.figure)
+    view = record_sentence(choice, text, target, figure.figure)
     display.print_note(*view.notes)
     if save is not None:
         from transduce.view.attention.record import save_record
@@ -219,7 +219,7 @@ def require_consistent(
         raise InputError(f"{output} is no {' or '.join(known)}", "-o page.html")
 
 
-def record(
+def record_sentence(
     choice: TranslatorChoice, text: str | None, target: str | None, figure: str | None
 ) -> "AttentionView":
     """Return the attention on `text`, else on the figure's sentence, else on a line of input.

@@ -51,7 +51,7 @@ def command(
     recipe = choose_recipe(dict(changes), folder / "run")
     signals.ignore_checkpoint_signal()
     from transduce.cli.train import train_with_display
-    from transduce.durable.lock import locked_folder
+    from transduce.durable.lock import create_and_lock_folder
     from transduce.inference.average import average
     from transduce.inference.demo import evaluate_splits
     from transduce.inference.evaluate import provenance
@@ -62,9 +62,9 @@ def command(
     keep_freed_memory()
     run = folder / "run"
     require_run_folder(run)
-    with locked_folder(run):
+    with create_and_lock_folder(run):
         prepared = prepare_demo_corpus(run / STORE, recipe.data)
-        train_with_display(run, recipe, prepared, estimates=True)
+        train_with_display(run, recipe, prepared, measure_duration=True)
         model = average(run).folder
     display.print_message("translating held-out sentences …")
     translator = load(model)

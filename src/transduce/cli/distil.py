@@ -160,10 +160,10 @@ def command(
             callbacks=show_progress,
         )
     on_warning.print_count("translated in parts, joined again")
-    display.print_note(*describe(found, output))
+    display.print_note(*describe_distillation(found, output))
 
 
-def describe(found: "Distillation", output: Path) -> Iterator[str]:
+def describe_distillation(found: "Distillation", output: Path) -> Iterator[str]:
     """Yield lines on the lines left out, pairs that broke rules, and model and page in `output`."""
     if left := found.lines["read"] - found.lines["kept"]:
         why = f"equal to another, empty, or of more than {LONGEST:,} characters"

@@ -15,7 +15,7 @@ import click
 
 from transduce.cli import display
 from transduce.cli.outcome import Commands, run
-from transduce.cli.signals import ENDS, SignalsDeferred, ending_signals
+from transduce.cli.signals import ENDS, SignalsDeferred, list_ending_signals
 from transduce.errors import InputError
 from transduce.machine.process_settings import set_environment_of_torch
 
@@ -123,7 +123,7 @@ def main() -> NoReturn:
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
     sys.unraisablehook = repeat_swallowed_signal
     sys.meta_path.insert(0, SignalsDeferred())
-    for number in ending_signals():
+    for number in list_ending_signals():
         if number != signal.SIGINT:
             signal.signal(number, terminate)
         elif signal.getsignal(number) != signal.SIG_IGN:  # ignored in a shell's background

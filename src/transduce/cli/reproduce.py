@@ -294,7 +294,7 @@ def build_table_callbacks() -> "TableCallbacks":
     return TableCallbacks(
         on_message=display.print_note,
         on_failure=lambda row, fault: display.print_error(f"{row}: {fault.fact}", fault.hint),
-        prepare=prepare_corpus,
+        prepare=prepare_with_display,
         train=train_with_display,
     )
 
@@ -309,7 +309,7 @@ def format_command(job: "RowJob", rows: RowOptions, given: Sequence[str]) -> str
     return shlex.join(words)
 
 
-def prepare_corpus(
+def prepare_with_display(
     folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
 ) -> "PreparedCorpus":
     """Return the prepared corpus in a folder; if it is missing, prepare it and print its counts."""

@@ -24,7 +24,7 @@ from transduce.scores.files import (
 )
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
-from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, find_other_form
+from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, warn_of_mixed_forms
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.settings.fields import require
 from transduce.text.arguments import read_text
@@ -44,7 +44,7 @@ FIGURES: dict[str, Callable[[BracketSummary], float]] = {
 }
 COUNTS: dict[str, Callable[[BracketSummary], int]] = {
     "sentences": lambda one: one.sentences,
-    "failed": lambda one: one.errors,
+    "failed": lambda one: one.failed,
     "skipped": lambda one: one.skipped,
     "gold brackets": lambda one: one.gold,
     "output brackets": lambda one: one.test,
@@ -236,7 +236,7 @@ def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
     for file, lines in texts.items():
         if records := describe_records(lines):
             display.print_message(f"warning: {file} is no plain text: {records}")
-    if form := find_other_form(texts):
+    if form := warn_of_mixed_forms(texts):
         display.print_message(f"warning: {form}")
 
 
@@ -346,7 +346,7 @@ def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
         display.print_message(f"  and {len(report.messages) - MESSAGES:,} messages more")
     if report.exit_status:
         display.print_message(
-            f"  EVALB itself ends at line {len(report.sentences) + 1:,} without a summary:"
+            f"  EVALB itself ends at line {len(report.printed_sentences) + 1:,} without a summary:"
             f" MAX_ERROR is {report.parameters.max_errors}"
         )
     if any(report.unlabelled_roots):

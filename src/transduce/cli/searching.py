@@ -318,11 +318,11 @@ def warn_if_unfinished(folders: Sequence[Path], used: int | None = None) -> None
     By default that is the step of the run's last checkpoint.
     """
     from transduce.checkpoint.run_file import is_run, read_run
-    from transduce.checkpoint.steps import newest_step
+    from transduce.checkpoint.steps import find_newest_step
 
     for folder in filter(is_run, folders):
         steps = read_run(folder).recipe.training.steps
-        done = newest_step(folder)
+        done = find_newest_step(folder)
         if done is not None and done < steps and not has_finished(folder, done):
             step = done if used is None else used
             display.print_note(f"{folder} is not finished: using step {step:,} of {steps:,}")

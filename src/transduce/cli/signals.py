@@ -52,7 +52,7 @@ def defer_signals(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], 
     def execute(module: ModuleType) -> None:
         received: list[int] = []
         handler: Handler = lambda number, _: received.append(number)  # noqa: E731
-        with install_handlers(dict.fromkeys(ending_signals(), handler)):
+        with install_handlers(dict.fromkeys(list_ending_signals(), handler)):
             load(module)
         if received:
             signal.raise_signal(received[0])
@@ -71,7 +71,7 @@ def install_handlers(handlers: Mapping[int, Handler]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def ending_signals() -> tuple[signal.Signals, ...]:
+def list_ending_signals() -> tuple[signal.Signals, ...]:
     """Return SIGINT, SIGTERM and SIGXCPU, and SIGHUP too unless it is ignored, as under nohup."""
     has_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
     hangup = (signal.SIGHUP,) if has_terminal else ()
@@ -109,7 +109,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
                 raise ENDS[number]
         handle(number)
 
-    with install_handlers(dict.fromkeys((*ending_signals(), signal.SIGUSR1), receive)):
+    with install_handlers(dict.fromkeys((*list_ending_signals(), signal.SIGUSR1), receive)):
         yield
 
 
@@ -158,7 +158,7 @@ def ending_signals_as_interrupts() -> Iterator[None]:
             assert callable(handle)
             handle(number, frame)
 
-    handlers: dict[int, Handler] = dict.fromkeys(ending_signals(), interrupt)
+    handlers: dict[int, Handler] = dict.fromkeys(list_ending_signals(), interrupt)
     handlers[signal.SIGINT] = signal.default_int_handler
     with install_handlers(handlers):
         try:

@@ -129,7 +129,7 @@ def command(
     if processes.workers > 1 and processes.rank.is_single_process:  # this is only the launcher
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
-    from transduce.durable.lock import locked_folder
+    from transduce.durable.lock import create_and_lock_folder
     from transduce.runs.copies import open_copy
     from transduce.runs.training_inputs import TrainingInputs
     from transduce.runs.training_run import require_run_folder
@@ -160,14 +160,14 @@ def command(
             minutes=minutes,
             rank=processes.rank,
         )
-        with locked_folder(output):
+        with create_and_lock_folder(output):
             prepared = prepare(inputs)
             train_with_display(
                 output,
                 prepared.recipe,
                 prepared.corpus,
                 tensorboard=tensorboard,
-                estimates=minutes is None and not display.is_quiet(),
+                measure_duration=minutes is None and not display.is_quiet(),
                 rendezvous=rendezvous,
                 parent=prepared.parent,
                 copy=copy,
@@ -193,14 +193,14 @@ def train_with_display(
     corpus: "PreparedCorpus",
     *,
     tensorboard: bool = False,
-    estimates: bool = False,
+    measure_duration: bool = False,
     rendezvous: "Rendezvous | None" = None,
     parent: "StoredModel | None" = None,
     copy: "RunCopy | None" = None,
 ) -> None:
     """Train a run with a display, from a parent's weights if given; exit if a signal stops it.
 
-    With `estimates` a new run's duration is measured and printed.
+    With `measure_duration` a new run's duration is measured and printed.
     """
     from transduce.runs.copies import observe_and_copy
     from transduce.runs.training_run import CURVES, run_training
@@ -212,7 +212,7 @@ def train_with_display(
         observe_and_copy(partial(display_run, folder, tensorboard=tensorboard), copy, folder),
         parent=parent,
         rendezvous=rendezvous,
-        estimates=estimates,
+        measure_duration=measure_duration,
     )
     if tensorboard and not (folder / CURVES).exists():
         fact = f"no update was left to make, so {folder / CURVES} is not written"

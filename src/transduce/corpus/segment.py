@@ -21,14 +21,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from jaxtyping import UInt, UInt32
 
-from transduce.corpus.side import (
-    DAMAGED_HINT,
-    SIDES,
-    StoredIds,
-    id_type,
-    read_numbers,
-    require_consistent,
-)
+from transduce.corpus.side import SIDES, StoredIds, id_type, read_numbers, require_consistent
 from transduce.durable.folder import VerifiedFolder, atomic_folder, open_folder, remove_folder
 from transduce.durable.json import parse_record
 from transduce.errors import FolderError
@@ -38,6 +31,7 @@ from transduce.vocabulary import BEGIN, Vocabulary
 
 LENGTHS = np.dtype("<u4")  # the type of sentence lengths on disk
 KIND, TEXTS = "segment", "pairs.tsv"
+HINT = "a saved segment is damaged or was edited: the same command again makes it anew"
 
 
 @runtime_checkable
@@ -200,7 +194,7 @@ class SavedSegments:
         """Open saved segment `index`, from 0; raise FolderError if it is missing or unusable."""
         verified = open_folder(self.folder(index), KIND)
         found = verified.about.get("origin")
-        require_consistent(found == self.origin, verified.folder, self.origin, str(found))
+        require_consistent(found == self.origin, verified.folder, self.origin, str(found), HINT)
         return open_segment(verified, self.symbols)
 
     def folder(self, index: int) -> Path:
@@ -213,11 +207,10 @@ def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
     try:
         counts = parse_record(PairCounts, verified.about.get("pairs"))
     except ValueError as error:
-        raise FolderError(str(error), DAMAGED_HINT, file=verified.folder) from error
+        raise FolderError(str(error), HINT, file=verified.folder) from error
     total = counts.too_long + counts.unknown_label + counts.kept
-    require_consistent(
-        total == counts.read, verified.folder, f"{counts.read:,} pairs", f"{total:,}"
-    )
+    expected = f"{counts.read:,} pairs"
+    require_consistent(total == counts.read, verified.folder, expected, f"{total:,}", HINT)
     source, target = (
         open_encoded_side(verified, side, size, counts.kept)
         for side, size in zip(SIDES, symbols, strict=True)
@@ -228,11 +221,11 @@ def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
 
 def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: int) -> EncodedSide:
     """Open the source or target side of a saved segment of `kept` pairs; check its files."""
-    ids = StoredIds(verified.verified_path(f"{side}.ids"), id_type(symbols))
-    lengths = read_numbers(verified, f"{side}.lengths", LENGTHS, kept)
+    ids = StoredIds(verified.verified_path(f"{side}.ids"), id_type(symbols), HINT)
+    lengths = read_numbers(verified, f"{side}.lengths", LENGTHS, kept, HINT)
     file = verified.folder / f"{side}.lengths"
     total = int(lengths.sum(dtype=np.uint64))
-    require_consistent(total == len(ids), file, f"{len(ids):,} ids", f"{total:,}")
+    require_consistent(total == len(ids), file, f"{len(ids):,} ids", f"{total:,}", HINT)
     return EncodedSide(ids, lengths)
 
 

@@ -17,6 +17,7 @@ from transduce.vocabulary import BEGIN, END
 # N: sentences · T: tokens of all sentences together · P: sentences of a batch
 
 SIDES = ("source", "target")
+IdType = np.dtype[np.unsignedinteger]
 OFFSETS = np.dtype("<u8")
 IDS_AT_ONCE = 1 << 22  # number of ids that are checked at once
 DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it again"
@@ -29,8 +30,8 @@ class StoredIds:
     The file is not memory-mapped, since a mapped file that is truncated ends its readers by SIGBUS.
     """
 
-    def __init__(self, file: Path, kind: "np.dtype[np.unsignedinteger]") -> None:
-        self.file, self.kind = file, kind
+    def __init__(self, file: Path, kind: IdType, hint: str = DAMAGED_HINT) -> None:
+        self.file, self.kind, self.hint = file, kind, hint
         try:
             self.descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
@@ -38,7 +39,7 @@ class StoredIds:
         weakref.finalize(self, os.close, self.descriptor)
         size = os.fstat(self.descriptor).st_size
         is_whole = size > 0 and size % kind.itemsize == 0
-        require_consistent(is_whole, file, f"ids of {kind.itemsize} bytes", str(size))
+        require_consistent(is_whole, file, f"ids of {kind.itemsize} bytes", str(size), hint)
         self.count = size // kind.itemsize
 
     def __len__(self) -> int:
@@ -57,7 +58,7 @@ class StoredIds:
         if len(data) < size:
             end = f"{position + size:,} bytes, found {position + len(data):,}"
             fact = f"was cut while it was used: expected at least {end}"
-            raise FolderError(fact, DAMAGED_HINT, file=self.file)
+            raise FolderError(fact, self.hint, file=self.file)
         return data
 
 
@@ -77,7 +78,7 @@ class Side:
         return np.frombuffer(found, self.ids.kind).astype(np.int64)
 
 
-def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
+def id_type(symbols: int) -> IdType:
     """Return the smallest little-endian unsigned type that holds the ids 0 to `symbols` - 1."""
     return np.min_scalar_type(symbols - 1).newbyteorder("<")
 
@@ -104,13 +105,13 @@ def open_side(
 
 
 def read_numbers(
-    verified: VerifiedFolder, name: str, kind: "np.dtype[np.unsignedinteger]", count: int
+    verified: VerifiedFolder, name: str, kind: IdType, count: int, hint: str = DAMAGED_HINT
 ) -> UInt[np.ndarray, " _"]:
     """Read a file of `count` unsigned integers into memory after checking its size and sha256."""
     data, file = verified.read(name), verified.folder / name
     found, rest = divmod(len(data), kind.itemsize)
     expected = f"{count:,} {name.partition('.')[2]}"
-    require_consistent((found, rest) == (count, 0), file, expected, f"{found:,}")
+    require_consistent((found, rest) == (count, 0), file, expected, f"{found:,}", hint)
     return np.frombuffer(data, kind)
 
 
@@ -136,7 +137,13 @@ def require_known_ids(
         require_consistent(bool(has_no_inner_end and is_tagged), ids.file, expected, "others")
 
 
-def require_consistent(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001
+def require_consistent(
+    holds: bool,  # noqa: FBT001 - a call reads as a sentence
+    file: Path,
+    expected: str,
+    found: str,
+    hint: str = DAMAGED_HINT,
+) -> None:
     """Raise FolderError, stating what was expected and found, unless `holds` is true."""
     if not holds:
-        raise FolderError(f"expected {expected}, found {found}", DAMAGED_HINT, file=file)
+        raise FolderError(f"expected {expected}, found {found}", hint, file=file)

@@ -5,7 +5,6 @@ NAME.json    the note: the file's sha256 and address; written before the file is
 """
 
 import hashlib
-import shutil
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +20,16 @@ from transduce.datasets.transfer import (
     transfer,
 )
 from transduce.datasets.values import Download, WrongFileError
-from transduce.durable.files import ensure_folder, raise_save_errors, sync_folder, write_atomically
+from transduce.durable.files import (
+    ensure_folder,
+    raise_save_errors,
+    require_disk_space,
+    sync_folder,
+    write_atomically,
+)
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
-from transduce.errors import FolderError, InputError, SaveError
+from transduce.errors import FolderError, InputError
 
 WRONG_FILE_HINT = "it is another file of that name, or damaged: move it elsewhere, or take it anew"
 RESERVED_BYTES = 1 << 26  # free bytes that a download leaves on the disk
@@ -130,8 +135,9 @@ def download_from(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> str:
     """Download a file from an address, resuming the partial download `part`; return the sha256."""
-    require_disk_space(part)
-    already = part.size
+    already, hint = part.size, "free some space, or choose another place"
+    missing = part.what.size - already
+    require_disk_space(part.path.parent, missing + RESERVED_BYTES, part.path, hint)
     transfer(address, part, network, progress)
     try:
         return verify_file(part.what, part.path)
@@ -162,15 +168,6 @@ def verify_file(what: Download, path: Path) -> str:
                 f"is another file: expected {name} {known}, found {found.hexdigest()}"
             )
     return sha256.hexdigest()
-
-
-def require_disk_space(part: PartialDownload) -> None:
-    """Raise SaveError if the disk has no space for the bytes that a download still lacks."""
-    free = shutil.disk_usage(part.path.parent).free
-    wanted = part.what.size - part.size
-    if wanted > free - RESERVED_BYTES:
-        fact = f"has room for {free / 1e9:.1f} GB, and {part.what.name} needs {wanted / 1e9:.1f}"
-        raise SaveError(fact, "free some space, or choose another place", file=part.path.parent)
 
 
 def delete_download(path: Path) -> None:

@@ -45,7 +45,7 @@ SIDES: Mapping[str, LineReader] = MappingProxyType(
 
 @final
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """One line of mtdata's index: a corpus's name, files, format and columns."""
 
     name: str
@@ -100,7 +100,7 @@ def find_index() -> Path:
     return found
 
 
-def find_entry(name: str, path: Path) -> Entry:
+def find_entry(name: str, path: Path) -> IndexEntry:
     """Return the entry of a corpus in an index file; InputError suggests names if there is none."""
     near = []
     for entry in read_entries(path, "-".join(name.split("-")[-2:])):
@@ -110,7 +110,7 @@ def find_entry(name: str, path: Path) -> Entry:
     raise InputError(f"{path.name} has no {name}", suggest_names(PREFIX + name, near))
 
 
-def read_entries(path: Path, languages: str) -> Iterator[Entry]:
+def read_entries(path: Path, languages: str) -> Iterator[IndexEntry]:
     """Yield an index's entries for a pair such as deu-eng; InputError for a malformed line."""
     ending = f'-{languages}"'.encode()
     with path.open("rb") as file:
@@ -127,7 +127,7 @@ def read_entries(path: Path, languages: str) -> Iterator[Entry]:
                     raise InputError(fact, WRITES_IT, file=path, line=number) from error
 
 
-def parse_entry(line: bytes) -> Entry:
+def parse_entry(line: bytes) -> IndexEntry:
     """Parse one JSON line of mtdata's index; `read_entries` catches the errors of a bad line."""
     found = parse_json(line)
     addresses = found["url"] if isinstance(found["url"], list) else [found["url"]]
@@ -142,7 +142,7 @@ def parse_entry(line: bytes) -> Entry:
         raise ValueError("its parts are not texts")
     if not all(type(column) is int and 0 <= column < 1_000 for column in columns):
         raise ValueError("its columns are no numbers")
-    return Entry(
+    return IndexEntry(
         found["did"],
         [(download, member) for download in downloads for member in members],
         found.get("in_ext") or found["ext"].partition(".")[0],
@@ -150,7 +150,7 @@ def parse_entry(line: bytes) -> Entry:
     )
 
 
-def build_text_pairs(entry: Entry, languages: tuple[str, ...]) -> list[Texts]:
+def build_text_pairs(entry: IndexEntry, languages: tuple[str, ...]) -> list[Texts]:
     """Return an entry's text pairs, one from two files or one per file; InputError if neither."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:

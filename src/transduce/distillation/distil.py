@@ -25,7 +25,7 @@ from transduce.distillation.stages import (
 )
 from transduce.durable.folder import require_own_folder
 from transduce.durable.json import parse_json
-from transduce.durable.lock import locked_folder
+from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import suggest_names
 from transduce.inference.average import average
 from transduce.inference.load import load
@@ -137,7 +137,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     dev_pairs = [] if dev_texts is None else list(dev_texts.read())
     is_begun = any((folder / name).is_dir() for name in STAGES[1:3])  # ours even if text/ is gone
     require_own_folder(folder, STAGES[0], ["lock", *(STAGES if is_begun else ())], "distillation")
-    with locked_folder(folder):
+    with create_and_lock_folder(folder):
         text = gather_text(folder, inputs)
         gathered = parse_json(text.read(REPORT))
         lines = {name: gathered[name] for name in ("read", "kept")}

@@ -94,12 +94,14 @@ class Inputs:
             yield from ((line, "", "") for line in read_lines(self.source))
 
     def find_line(self, source: str) -> int:
-        """Return the index, from 1, of the first line normalised to `source`; one must exist.
+        """Return the index, from 1, of the first line normalised to `source`; refuse if none is.
 
         Lines of `pairs` and `source` are numbered as one text, in the order of `read`.
         """
         sources = (normalise(texts[0]) for texts in self.read())
-        return next(line for line, found in enumerate(sources, start=1) if found == source)
+        line = next((n for n, found in enumerate(sources, start=1) if found == source), 0)
+        require(line > 0, "the text changed while it was read", "repeat the command")
+        return line
 
     def fingerprint(self) -> dict[str, str]:
         """Return, by name, the sha256 of each file's unpacked content, and the columns if given."""

@@ -324,6 +324,19 @@ def require_folder(folder: Path, hint: str) -> None:
         raise InputError(fact, hint, file=folder)
 
 
+def require_disk_space(disk: Path, size: int, file: Path, hint: str) -> None:
+    """Raise SaveError, which names `file`, if the disk of folder `disk` has less free than `size`.
+
+    Quotas are not considered, and a disk of unknown size is taken as large enough.
+    """
+    with raise_save_errors(disk):
+        found = os.statvfs(disk)
+    free = found.f_bavail * found.f_frsize
+    if found.f_blocks and free < size:
+        fact = f"needs {size / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free on this disk"
+        raise SaveError(fact, hint, file=file)
+
+
 def ensure_folder(folder: Path) -> None:
     """Create a folder and its missing parents, and sync each new directory entry to disk."""
     if folder.is_dir():

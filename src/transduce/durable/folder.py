@@ -185,7 +185,7 @@ AGAIN = "the folder is damaged or was edited: delete it and make it anew, or fet
 
 @final
 @dataclass(frozen=True)
-class Entry:
+class ManifestEntry:
     """The size in bytes and the sha256 that a manifest lists for one file."""
 
     size: int
@@ -200,7 +200,7 @@ class VerifiedFolder:
     folder: Path
     kind: str
     about: Mapping[str, Any]
-    files: Mapping[str, Entry]
+    files: Mapping[str, ManifestEntry]
     hash: str  # sha256 of the manifest, which contains the sha256 of every file
 
     def read(self, name: str, limit: int | None = None) -> bytes:
@@ -241,7 +241,7 @@ class VerifiedFolder:
         for name in self.files:
             self.verified_path(name)
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> ManifestEntry:
         """Return the manifest's entry of a file; raise FolderError if the file is not listed."""
         if name not in self.files:
             raise FolderError(f"has no {name}", AGAIN, file=self.folder)
@@ -394,7 +394,7 @@ def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -
             raise InputError(f"is not replaced: it holds {name[:40]!r}", hint, file=path)
 
 
-def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
+def read_entries(values: object, manifest: Path) -> dict[str, ManifestEntry]:
     """Parse the manifest's list of files; raise FolderError if an entry is malformed."""
     if not isinstance(values, dict):
         raise FolderError("lists no files", AGAIN, file=manifest)
@@ -409,7 +409,7 @@ def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
                 and size >= 0
                 and SHA256.fullmatch(sha256)
             ):
-                found[name] = Entry(size, sha256)
+                found[name] = ManifestEntry(size, sha256)
             case _:
                 raise FolderError(f"has an entry {name[:40]!r} that is none", AGAIN, file=manifest)
     return found
@@ -471,7 +471,7 @@ def unreadable_error(path: Path, error: OSError) -> TransduceError:
     return FolderError(f"cannot be read: {error.strerror}", hint, file=path)
 
 
-def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
+def require_size(path: Path, entry: ManifestEntry, stream: BufferedReader) -> None:
     """Raise FolderError if a file's size differs from its manifest entry, or it is mostly holes.
 
     A sparse file can take hardly any disk, but hashing a terabyte of its zeros takes minutes.
@@ -517,7 +517,7 @@ def has_less_data(descriptor: int, least: int, *, if_in_doubt: bool) -> bool:
     return if_in_doubt
 
 
-def require_sha256(path: Path, entry: Entry, found: str) -> None:
+def require_sha256(path: Path, entry: ManifestEntry, found: str) -> None:
     """Raise FolderError if a file's computed sha256 differs from its manifest entry."""
     if found != entry.sha256:
         fact = f"is not as it was written: expected sha256 {entry.sha256}, found {found}"

@@ -44,7 +44,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
+def create_and_lock_folder(folder: Path) -> Iterator[None]:
     """Context manager that creates and locks a folder; an error deletes it if new and empty.
 
     Parent folders that were created for it are deleted, too.

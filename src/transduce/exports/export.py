@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.checkpoint.card import USE, deviations_section, front_matter, title_section
+from transduce.checkpoint.card import USE, format_deviations_section, format_head
 from transduce.checkpoint.model_files import CARD, open_model_folder
 from transduce.checkpoint.run_file import is_run
 from transduce.durable.folder import (
@@ -25,7 +25,7 @@ from transduce.exports.proof import (
     MOST_LINES,
     Proof,
     compare_programs,
-    find_why_unproved,
+    explain_unproved,
     make_up_lines,
     require_proven,
 )
@@ -123,7 +123,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
         loaded = replace(loaded, recipe=name_languages(loaded.recipe, languages))
     require_exportable(loaded)
     equip_for_inference(loaded.transformer)  # because the comparison runs the model
-    why = target.find_unsupported(loaded)
+    why = target.explain_unsupported(loaded)
     require(not why, why, f"{HERE}, or another --to")
     card, missing = read_card(path)
     job = ExportJob(loaded, target, precision, lines, card, force)
@@ -201,7 +201,7 @@ def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, 
         return None, f"{fact}: {target.install}"
     text = "random pieces" if lines is None else f"{len(lines):,} lines"
     proof = compare_programs(model, engine, make_up_lines(model) if lines is None else lines, text)
-    why = find_why_unproved(proof)
+    why = explain_unproved(proof)
     require(lines is None or not why, why, "--prove FILE with other lines; or export without it")
     return (None, f"{why}: --prove FILE names other lines") if why else (proof, "")
 
@@ -234,12 +234,11 @@ def build_readme(model: TaskModel, target: Target, precision: str, card: str) ->
     _, *sections = card.rstrip().split("\n## ")
     kept = [f"## {one.strip()}" for one in sections if not f"## {one}".startswith(USE)]
     parts = [
-        front_matter(description, target.library),
-        title_section(model.recipe, description, parameters),
+        format_head(model.recipe, description, parameters, target.library),
         origin,
         f"{USE}\n\n{target.describe_use(model)}",
         f"## What is different there\n\n{differences}",
-        *(kept or [deviations_section(model.recipe)]),
+        *(kept or [format_deviations_section(model.recipe)]),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -101,7 +101,7 @@ def compare_programs(
     usable = [source for source in sources if 1 < len(source.ids) <= longest]
     usable.sort(key=lambda source: source.limit)
     beams = [1] if engine.is_greedy else sorted({1, model.recipe.search.beam})
-    found = tuple(compare(model, engine, usable, beam) for beam in beams)
+    found = tuple(compare_best_outputs(model, engine, usable, beam) for beam in beams)
     return Proof(engine.name, text_name, found, left_out=len(sources) - len(usable))
 
 
@@ -112,7 +112,9 @@ def encode_source(model: TaskModel, line: str) -> Source:
     return Source(line, list(ids), limit)
 
 
-def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: int) -> Comparison:
+def compare_best_outputs(
+    model: TaskModel, engine: Engine, sources: Sequence[Source], beam: int
+) -> Comparison:
     """Compare a model's best outputs with the engine's, at one beam width, without length penalty.
 
     Our search ends hypotheses by the engine's rule. At the length limit our search adds END and its
@@ -165,7 +167,7 @@ def translate(model: TaskModel, sources: list[list[int]], beam: int) -> list[Hyp
     return [found[0] for found in search_sources((model.transformer,), sources, search, 1)]
 
 
-def find_why_unproved(proof: Proof) -> str:
+def explain_unproved(proof: Proof) -> str:
     """Return why no greedy output could be compared, or an empty string if one was."""
     greedy = proof.comparisons[0]
     if greedy.lines:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from transduce.durable.files import raise_save_errors
-from transduce.exports.target import importing
+from transduce.exports.target import raise_import_errors
 from transduce.text.clean import normalise
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.sentencepiece import (
@@ -131,7 +131,7 @@ def compile_rules(spell: Callable[[str], str], **options: Any) -> list[tuple[int
     The rules clean a text and spell its characters; `options` are the trainer's. SentencePiece
     works on files. If they cannot be written, a SaveError names the folder.
     """
-    with importing("sentencepiece"):
+    with raise_import_errors("sentencepiece"):
         import sentencepiece
 
     with raise_save_errors(Path(gettempdir())), TemporaryDirectory() as temporary:

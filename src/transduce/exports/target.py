@@ -42,7 +42,7 @@ class Engine(Protocol):
 
 
 @contextmanager
-def importing(package: str) -> Iterator[None]:
+def raise_import_errors(package: str) -> Iterator[None]:
     """Re-raise errors of a with block that imports `package` as an ImportError that says why."""
     try:
         yield
@@ -72,7 +72,7 @@ class Target:
     name: str
     precisions: tuple[str, ...]
     write: Callable[[TaskModel, FolderWriter, str], None]  # the model, its folder, the precision
-    find_unsupported: Callable[[TaskModel], str]  # why this program cannot compute the model, or ""
+    explain_unsupported: Callable[[TaskModel], str]  # why it cannot compute the model, or ""
     list_differences: Callable[[TaskModel], list[str]]  # what the program does differently
     open_engine: Callable[[Path, TaskModel], Engine]  # raises ImportError without the program
     install: str  # how users install the program

@@ -24,7 +24,7 @@ from transduce.exports.sentencepiece import (
     build_unigram_model,
     spell_symbol,
 )
-from transduce.exports.target import README, EngineOutput, Target, importing
+from transduce.exports.target import README, EngineOutput, Target, raise_import_errors
 from transduce.exports.to_ctranslate2 import write_ctranslate2_weights, write_symbols
 from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import TaskModel
@@ -92,7 +92,7 @@ def is_package(path: Path) -> bool:
         return any(name.split("/")[1:] == [METADATA] for name in package.namelist())
 
 
-def find_unsupported(model: TaskModel) -> str:
+def explain_unsupported(model: TaskModel) -> str:
     """Return why Argos cannot use a model, or an empty string."""
     kinds = {find_model_type(one) for one in (model.task.source, model.task.target)}
     data = model.recipe.data
@@ -149,7 +149,7 @@ class ArgosEngine:
     ends_in_best_half = True
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:
-        with importing("argostranslate"):
+        with raise_import_errors("argostranslate"):
             import ctranslate2  # type: ignore[import-not-found]
             from argostranslate import package, settings  # type: ignore[import-not-found]
 
@@ -189,7 +189,7 @@ ARGOS = Target(
     name="argos",
     precisions=("float32", "int8"),
     write=write_argos,
-    find_unsupported=find_unsupported,
+    explain_unsupported=explain_unsupported,
     list_differences=list_differences,
     open_engine=ArgosEngine,
     install="pip install argostranslate",

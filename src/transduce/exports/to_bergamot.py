@@ -209,7 +209,7 @@ Then <http://localhost:8000> translates in the browser; `index.html` shows how a
 translateLocally: *Edit, Translator Settings, Import model*, and `tar czf {name}.tar.gz FOLDER`."""
 
 
-def find_unsupported(model: TaskModel) -> str:
+def explain_unsupported(model: TaskModel) -> str:
     """Return why Bergamot cannot compute a model, or an empty string."""
     sizes, data = model.recipe.architecture, model.recipe.data
     kinds = {find_model_type(one) for one in (model.task.source, model.task.target)}
@@ -299,7 +299,7 @@ BERGAMOT = Target(
     name="bergamot",
     precisions=("float32", "int8"),
     write=write_bergamot,
-    find_unsupported=find_unsupported,
+    explain_unsupported=explain_unsupported,
     list_differences=list_differences,
     open_engine=BergamotEngine,
     install=f"npm install {PACKAGE}",

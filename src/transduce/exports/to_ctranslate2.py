@@ -15,7 +15,7 @@ from jaxtyping import Float, Int8
 
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.target import EngineOutput, Target, describe_penalty, importing
+from transduce.exports.target import EngineOutput, Target, describe_penalty, raise_import_errors
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import Arrays, Weights, collect_weights
 from transduce.inference.load import TaskModel
@@ -238,7 +238,7 @@ class CTranslate2Engine:
     def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:
         from tokenizers import Tokenizer
 
-        with importing("ctranslate2"):
+        with raise_import_errors("ctranslate2"):
             import ctranslate2  # type: ignore[import-not-found]
 
         self.name = f"ctranslate2 {ctranslate2.__version__}"
@@ -279,7 +279,7 @@ CTRANSLATE2 = Target(
     name="ctranslate2",
     precisions=("float32", "int8"),
     write=write_ctranslate2,
-    find_unsupported=lambda _: "",
+    explain_unsupported=lambda _: "",
     list_differences=list_differences,
     open_engine=CTranslate2Engine,
     install="pip install ctranslate2",

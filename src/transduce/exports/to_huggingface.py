@@ -10,7 +10,7 @@ import safetensors.numpy
 
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.target import EngineOutput, Target, describe_penalty, importing
+from transduce.exports.target import EngineOutput, Target, describe_penalty, raise_import_errors
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     POSITIONS,
@@ -237,7 +237,7 @@ def has_two_vocabularies(model: TaskModel) -> bool:
     return len(name_tokenizers(model)) > 1
 
 
-def find_unsupported(model: TaskModel) -> str:
+def explain_unsupported(model: TaskModel) -> str:
     """Return why MarianMTModel cannot compute a model, or an empty string."""
     sizes = model.recipe.architecture
     width, rest = divmod(sizes.d_model, sizes.heads)
@@ -284,7 +284,7 @@ class HuggingFaceEngine:
     def __init__(self, folder: Path, _model: TaskModel) -> None:
         import torch
 
-        with importing("transformers"):
+        with raise_import_errors("transformers"):
             import transformers
         transformers.utils.logging.disable_progress_bar()
         self.name = f"transformers {transformers.__version__}"
@@ -328,7 +328,7 @@ HUGGINGFACE = Target(
     name="huggingface",
     precisions=("float32",),
     write=write_huggingface,
-    find_unsupported=find_unsupported,
+    explain_unsupported=explain_unsupported,
     list_differences=list_differences,
     open_engine=HuggingFaceEngine,
     install="pip install transformers",

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from transduce.durable.folder import FolderWriter
-from transduce.exports.target import EngineOutput, Target, importing
+from transduce.exports.target import EngineOutput, Target, raise_import_errors
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import POSITIONS, Array, Arrays, Weights, collect_weights
 from transduce.inference.load import TaskModel
@@ -38,7 +38,7 @@ MEMORY = {1: "batch", 3: "source"}
 
 def write_onnx(model: TaskModel, writer: FolderWriter, _precision: str) -> None:
     """Write the ONNX graphs of encoder and decoder step, and the tokenizers; needs `onnx`."""
-    with importing("onnx"):
+    with raise_import_errors("onnx"):
         import onnx  # type: ignore[import-not-found]  # noqa: F401 - torch.onnx needs it
 
     weights = collect_weights(model.transformer)
@@ -185,18 +185,18 @@ class PlainLayer(nn.Module):
         self.outer = PlainAffine(layer, "feed_forward.outer")
         self.norm = PlainAffine(layer, "add_feed_forward.norm", sizes.norm_epsilon)
 
-    def enter(self, x: Tensor, norm: PlainAffine) -> Tensor:
+    def norm_before(self, x: Tensor, norm: PlainAffine) -> Tensor:
         """Return a sub-layer's input: x after the norm in a pre-norm model, else x itself."""
         return norm.norm(x) if self.pre_norm else x
 
-    def leave(self, x: Tensor, norm: PlainAffine) -> Tensor:
+    def norm_after(self, x: Tensor, norm: PlainAffine) -> Tensor:
         """Return a sub-layer's result: the sum x after the norm in a post-norm model, else x."""
         return x if self.pre_norm else norm.norm(x)
 
     def feed_forward(self, x: Tensor) -> Tensor:
         """Return the states x after the feed-forward sub-layer with its residual and norm."""
-        hidden = self.activation(self.inner(self.enter(x, self.norm)))
-        return self.leave(x + self.outer(hidden), self.norm)
+        hidden = self.activation(self.inner(self.norm_before(x, self.norm)))
+        return self.norm_after(x + self.outer(hidden), self.norm)
 
 
 class PlainStack(nn.Module):
@@ -242,8 +242,8 @@ class PlainEncoder(PlainStack):
         allowed = attention_mask[:, None, None, :]
         x = self.embed(input_ids, self.positions[: input_ids.shape[1]])
         for layer in self.layers:
-            y = layer.enter(x, layer.own.norm)
-            x = layer.leave(x + layer.own.attend(y, layer.own.project(y), allowed), layer.own.norm)
+            own, y = layer.own, layer.norm_before(x, layer.own.norm)
+            x = layer.norm_after(x + own.attend(y, own.project(y), allowed), own.norm)
             x = layer.feed_forward(x)
         found = [cross.project(self.finish(x)) for cross in self.crosses]
         return torch.stack([one.keys for one in found]), torch.stack([one.values for one in found])
@@ -269,14 +269,14 @@ class PlainDecoderStep(PlainStack):
         allowed, caches = attention_mask[:, None, None, :], list[LayerCache]()
         x = self.embed(ids[:, None], self.positions.index_select(0, position)[None])
         for number, layer in enumerate(self.layers):
-            y = layer.enter(x, layer.own.norm)
+            y = layer.norm_before(x, layer.own.norm)
             new = layer.own.project(y)
             keys = torch.cat([past[0][number], new.keys], dim=2)
             caches.append(LayerCache(keys, torch.cat([past[1][number], new.values], dim=2)))
-            x = layer.leave(x + layer.own.attend(y, caches[-1], None), layer.own.norm)
-            z, cross = layer.enter(x, layer.cross.norm), layer.cross
+            x = layer.norm_after(x + layer.own.attend(y, caches[-1], None), layer.own.norm)
+            z, cross = layer.norm_before(x, layer.cross.norm), layer.cross
             memory_cache = LayerCache(memory[0][number], memory[1][number])
-            x = layer.leave(x + cross.attend(z, memory_cache, allowed), cross.norm)
+            x = layer.norm_after(x + cross.attend(z, memory_cache, allowed), cross.norm)
             x = layer.feed_forward(x)
         logits = self.projection(self.finish(x)[:, 0])
         stacked = [torch.stack(list(one)) for one in zip(*caches, strict=True)]
@@ -312,7 +312,7 @@ class OnnxEngine:
     limits_length, is_greedy, ends_in_best_half = True, False, False
 
     def __init__(self, folder: Path, model: TaskModel) -> None:
-        with importing("onnxruntime"):
+        with raise_import_errors("onnxruntime"):
             import onnxruntime  # type: ignore[import-not-found]
 
         self.name, self.model = f"onnxruntime {onnxruntime.__version__}", model
@@ -398,7 +398,7 @@ ONNX = Target(
     name="onnx",
     precisions=("float32",),
     write=write_onnx,
-    find_unsupported=lambda _: "",
+    explain_unsupported=lambda _: "",
     list_differences=list_differences,
     open_engine=OnnxEngine,
     install="pip install onnxruntime",

@@ -82,7 +82,7 @@ def pad_heads(
     """
     place, joined, kind = name.rsplit(".", 2)
     if joined == "output":  # the columns of its matrix read the heads
-        rows = pad_rows(weight.T, sizes.heads, width).T if kind == "weight" else weight
+        rows = pad_rows_by_head(weight.T, sizes.heads, width).T if kind == "weight" else weight
         yield name, np.ascontiguousarray(rows)
         return
     widths = {"query": sizes.d_k, "key": sizes.d_k, "value": sizes.d_v}
@@ -90,10 +90,11 @@ def pad_heads(
     ends = np.cumsum([sizes.heads * widths[part] for part in parts])[:-1]
     for part, rows in zip(parts, np.split(weight, ends), strict=True):
         scale = math.sqrt(width / sizes.d_k) if part == "query" else 1
-        yield f"{place}.{part}.{kind}", pad_rows(rows, sizes.heads, width) * np.float32(scale)
+        padded = pad_rows_by_head(rows, sizes.heads, width)
+        yield f"{place}.{part}.{kind}", padded * np.float32(scale)
 
 
-def pad_rows(rows: Array, heads: int, width: int) -> Array:
+def pad_rows_by_head(rows: Array, heads: int, width: int) -> Array:
     """Return a matrix or a bias with `width` rows for each head; added rows are zeros."""
     by_head = rows.reshape(heads, -1, *rows.shape[1:])
     missing = [(0, 0), (0, width - by_head.shape[1]), *[(0, 0)] * (rows.ndim - 1)]

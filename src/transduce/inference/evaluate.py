@@ -34,10 +34,10 @@ from transduce.scores.metrics import METRICS, WITHOUT_BLANKS
 from transduce.scores.score import Perplexity, Score, format_scores
 from transduce.scores.scoring import (
     compute_score,
-    find_other_form,
     require_language,
     require_scorable,
     shorten_language,
+    warn_of_mixed_forms,
 )
 from transduce.settings import Data
 from transduce.settings.data import CHANGES
@@ -195,7 +195,8 @@ def score_translations(
     named = {"source": text.sources, "reference": text.references}
     languages = data.source_language, data.target_language
     warning = SWAPPED if is_swapped else find_wrong_side(languages, named) if is_text else ""
-    warning = warning or find_other_form({"the output": outputs, "the reference": text.references})
+    both = {"the output": outputs, "the reference": text.references}
+    warning = warning or warn_of_mixed_forms(both)
     contrast = list(measure_contrast(translator, text, show)) if text.has_contrast else ()
     return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning, contrast)
 

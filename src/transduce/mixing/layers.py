@@ -29,9 +29,9 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 
 
 def build_layer(
-    sizes: Architecture, number: int, *, causal: bool
+    sizes: Architecture, index: int, *, causal: bool
 ) -> "RecurrentLayer | ConvolutionLayer | SelfAttention":
-    """Build layer `number`'s LSTM, convolution or grid attention (from 0; decoder if `causal`).
+    """Build layer `index`'s LSTM, convolution or grid attention (from 0; decoder if `causal`).
 
     An LSTM and a convolution have the methods of self-attention except `decode_step`.
     """
@@ -39,24 +39,25 @@ def build_layer(
         return build_grid_attention(sizes, causal=causal)
     if sizes.mixing == "recurrent":
         return RecurrentLayer(sizes.d_model, causal=causal)
+    assert sizes.mixing != "self-attention", "`build_self_attention` builds that"
     projection = SeparableProjection if sizes.mixing == "separable" else FullProjection
     side = sizes.kernel_size - 1 if causal else sizes.kernel_size // 2
-    dilation = compute_dilation(side, number) if sizes.mixing == "dilated" else 1
-    offsets = [dilation * (index - side) for index in range(sizes.kernel_size)]
+    dilation = compute_dilation(side, index) if sizes.mixing == "dilated" else 1
+    offsets = [dilation * (k - side) for k in range(sizes.kernel_size)]
     return ConvolutionLayer(offsets, projection(sizes.kernel_size, sizes.d_model))
 
 
-def compute_dilation(side: int, number: int) -> int:
-    """Return layer `number`'s dilation, (side + 1)^number, with `side` neighbours to the left.
+def compute_dilation(side: int, index: int) -> int:
+    """Return layer `index`'s dilation, (side + 1)^index, with `side` neighbours to the left.
 
     This dilation is 1 more than the layers below reach together, so that a path in one direction
     leads to every position. With a larger one some positions could be reached only by steps back,
     which near the ends of a sentence lead out of the sentence.
     """
-    return min((side + 1) ** number, MAX_DILATION)
+    return min((side + 1) ** index, MAX_DILATION)
 
 
-class OtherLayer(nn.Module):
+class ReplacementLayer(nn.Module):
     """A layer in place of self-attention; `build_attention` returns a batch's `SentenceLayout`."""
 
     def build_attention(
@@ -69,7 +70,7 @@ class OtherLayer(nn.Module):
 
 
 @final
-class RecurrentLayer(OtherLayer):
+class RecurrentLayer(ReplacementLayer):
     """An LSTM of width d_model; in the encoder it has two directions of width d_model / 2."""
 
     def __init__(self, d_model: int, *, causal: bool) -> None:
@@ -103,7 +104,7 @@ class RecurrentLayer(OtherLayer):
 
 
 @final
-class ConvolutionLayer(OtherLayer):
+class ConvolutionLayer(ReplacementLayer):
     """A convolution over fixed offsets in each sentence, with zeros past the ends    (Table 1)"""
 
     def __init__(

@@ -175,16 +175,16 @@ def build_stack(
     build_mixing: "BuildMixing",
 ) -> Any:  # noqa: ANN401 - torch's ModuleList does not type its elements
     """Build the N = `depth` layers of the encoder or the decoder as a ModuleList."""
-    return nn.ModuleList(build_layer(sizes, number, build_mixing) for number in range(depth))
+    return nn.ModuleList(build_layer(sizes, index, build_mixing) for index in range(depth))
 
 
 @final
 class EncoderLayer(nn.Module):
     """One encoder layer: self-attention, then feed-forward    (section 3.1)"""
 
-    def __init__(self, sizes: Architecture, number: int, build_mixing: "BuildMixing") -> None:
+    def __init__(self, sizes: Architecture, index: int, build_mixing: "BuildMixing") -> None:
         super().__init__()
-        self.self_attention: SelfAttention = build_mixing(sizes, number, causal=False)
+        self.self_attention: SelfAttention = build_mixing(sizes, index, causal=False)
         self.add_self = Residual(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), Residual(sizes)
 
@@ -205,9 +205,9 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """One decoder layer: masked self-attention, cross-attention, feed-forward    (section 3.1)"""
 
-    def __init__(self, sizes: Architecture, number: int, build_mixing: "BuildMixing") -> None:
+    def __init__(self, sizes: Architecture, index: int, build_mixing: "BuildMixing") -> None:
         super().__init__()
-        self.self_attention: SelfAttention = build_mixing(sizes, number, causal=True)
+        self.self_attention: SelfAttention = build_mixing(sizes, index, causal=True)
         self.add_self = Residual(sizes)
         self.cross_attention, self.add_cross = CrossAttention(sizes), Residual(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), Residual(sizes)
@@ -432,14 +432,14 @@ class Compatibility(nn.Module):
 
 @runtime_checkable
 class BuildMixing(Protocol):
-    """Builds the self-attention of layer `number`, or a substitute with the same methods."""
+    """Builds the self-attention of layer `index`, or a substitute with the same methods."""
 
-    def __call__(self, sizes: Architecture, number: int, *, causal: bool) -> Any: ...  # noqa: ANN401
+    def __call__(self, sizes: Architecture, index: int, *, causal: bool) -> Any: ...  # noqa: ANN401
 
 
 def build_self_attention(
     sizes: Architecture,
-    number: int,  # noqa: ARG001 - all layers are alike
+    index: int,  # noqa: ARG001 - all layers are alike
     *,
     causal: bool,
 ) -> SelfAttention:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.card import markdown_table
+from transduce.checkpoint.card import format_markdown_table
 from transduce.datasets.catalogue import is_treebank
 from transduce.datasets.penn import has_penn_sections
 from transduce.durable.files import ensure_folder, write_atomically
@@ -216,7 +216,7 @@ def score_parser(
         f1_up_to_40=short.f1_of_all_sentences,
         f1_of_sentences=of_sentences.every_sentence.f1_of_all_sentences,
         complete=whole.complete_match,
-        failed=whole.errors + whole.skipped,
+        failed=whole.failed + whole.skipped,
         trees=whole.sentences,
     )
 
@@ -246,11 +246,11 @@ def format_table(table: ParsingTable) -> str:
         "# Table 4: English constituency parsing",
         f"Tested on {table.test_set}, {trees:,} trees.",
         "## Our parser and the baselines",
-        markdown_table(head, ours),
+        format_markdown_table(head, ours),
         NOTES,
         "## The paper's rows",
         COMPARABLE if table.is_comparable else NOT_COMPARABLE,
-        markdown_table(("parser", "training", "F1 on WSJ 23"), paper),
+        format_markdown_table(("parser", "training", "F1 on WSJ 23"), paper),
     ]
     return "\n\n".join(blocks) + "\n"
 

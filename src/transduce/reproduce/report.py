@@ -11,7 +11,7 @@ from statistics import mode
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, final
 
-from transduce.checkpoint.card import markdown_table
+from transduce.checkpoint.card import format_markdown_table
 from transduce.durable.files import write_atomically
 from transduce.durable.folder import require_own_folder
 from transduce.errors import TransduceError
@@ -118,7 +118,7 @@ class Report:
         """Return the report as a page of Markdown."""
         blocks = [f"# {self.title}", "\n".join(f"- {line}" for line in self.conditions)]
         for heading, remark, cells in self.filled_parts:
-            blocks += [f"## {heading}", remark, markdown_table(cells[0], cells[1:])]
+            blocks += [f"## {heading}", remark, format_markdown_table(cells[0], cells[1:])]
         return "\n\n".join(blocks) + "\n"
 
     def _repr_markdown_(self) -> str:  # how a notebook shows a report

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import final
 
 from transduce.durable.files import ensure_folder
-from transduce.durable.lock import locked_folder
+from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import InputError, InUseError, TransduceError, is_out_of_memory
 from transduce.reproduce.job import RowJob, TableRequest, plan_jobs, require_row_fits_memory
 from transduce.reproduce.report import Report, require_table_folder
@@ -195,7 +195,7 @@ def train_row(
     run = folder / "run"
     ensure_folder(folder)
     require_run_folder(run)
-    with locked_folder(run):
+    with create_and_lock_folder(run):
         if callbacks.train is not None:
             callbacks.train(run, job.recipe, prepared)
         else:
@@ -241,7 +241,7 @@ def wait_for_lock(folder: Path, on_message: Callable[[str], None]) -> Iterator[N
     with ExitStack() as stack:
         while True:
             try:
-                stack.enter_context(locked_folder(folder))
+                stack.enter_context(create_and_lock_folder(folder))
                 break
             except InUseError as fault:
                 if not is_waiting:

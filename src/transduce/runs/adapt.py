@@ -25,7 +25,7 @@ from transduce.recipes.choice import customise_recipe
 from transduce.runs.ledger import PARENT
 from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
 from transduce.runs.recommend import count_corpus, count_store_pieces, list_intervals
-from transduce.runs.text_names import FITTED, is_untitled
+from transduce.runs.text_names import FITTED, has_default_name
 from transduce.runs.texts import MixedPairs, Pairs, add_pairs
 from transduce.settings import Architecture, Recipe
 from transduce.settings.fields import require
@@ -91,7 +91,8 @@ def choose_adaptation(
         recipe = customise_recipe(named, settings)
         require_inherited(parent, recipe)
         return recipe, []
-    keeps_name = find_original_name(parent.recipe) not in RECIPES and not is_untitled(parent.recipe)
+    is_own_name = find_original_name(parent.recipe) not in RECIPES
+    keeps_name = is_own_name and not has_default_name(parent.recipe)
     start = replace(
         with_changes(parent.recipe, NEW_TEXT),
         name=f"{parent.recipe.name}, adapted" if keeps_name else FITTED,

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from transduce.checkpoint.card import CardFacts, model_card
+from transduce.checkpoint.card import CardFacts, format_model_card
 from transduce.checkpoint.checkpoints import STATE, Snapshot, list_snapshots
 from transduce.checkpoint.model_files import (
     MODEL_KIND,
@@ -26,7 +26,7 @@ from transduce.durable.folder import VerifiedFolder, require_absent
 from transduce.errors import FolderError, InputError
 from transduce.runs import ledger
 from transduce.runs.text_names import (
-    is_untitled,
+    has_default_name,
     name_languages,
     read_name,
     rename_corpus_of_new_languages,
@@ -65,7 +65,7 @@ def write_average(
     if name is not None:
         recipe = replace(recipe, name=read_name(name))
     steps, weights, progress = average_snapshots(run, last)
-    if name is None and is_untitled(recipe):  # a default title states the updates
+    if name is None and has_default_name(recipe):  # a default title states the updates
         recipe = replace(recipe, name=build_title(recipe, steps[-1]))
     facts = CardFacts(
         description=build_task(recipe.data, vocabularies).describe(recipe.data),
@@ -83,7 +83,7 @@ def write_average(
         size=ledger.describe_size(recipe.architecture, *map(len, vocabularies)),
         cost=ledger.describe_cost(progress.cost),
     )
-    card = model_card(recipe, facts)
+    card = format_model_card(recipe, facts)
     about = {"run": begun.id, "averaged": steps}
     about |= {ledger.PARENT: facts.parent} if facts.parent else {}
     save_model(output, weights, recipe, vocabularies, card, about=about, force=force)

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, final
 
 from transduce.checkpoint.run_file import is_run, read_run_id
-from transduce.checkpoint.steps import newest_step
+from transduce.checkpoint.steps import find_newest_step
 from transduce.durable.files import delete, raise_save_errors, temporary_path, write_atomically
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import LOCK
@@ -88,7 +88,7 @@ class RunCopy:
         if listed["run"] != read_run_id(run):
             fact = "holds a copy of another run"
             raise InputError(fact, "choose another address", file=self.address)
-        step = newest_step(run) or 0
+        step = find_newest_step(run) or 0
         if listed["step"] > step:
             raise InputError(
                 f"the copy is ahead, at step {listed['step']}; {run} is at step {step}",
@@ -109,7 +109,7 @@ class RunCopy:
                     self.system.put_file(str(run / name), self.locate(digest))
                     if self.system.size(self.locate(digest)) != size:
                         raise OSError(f"{name} has another size there")
-            listed = {"run": read_run_id(run), "step": newest_step(run) or 0, "files": files}
+            listed = {"run": read_run_id(run), "step": find_newest_step(run) or 0, "files": files}
             data = to_checksummed_json(listed)
             if self.is_local:  # where fsspec writes a file bit by bit
                 write_atomically(Path(self.root, LIST), data)

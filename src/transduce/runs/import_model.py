@@ -21,7 +21,7 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from transduce.checkpoint.card import CardFacts, model_card
+from transduce.checkpoint.card import CardFacts, format_model_card
 from transduce.checkpoint.stored_model import save_model
 from transduce.checkpoint.weights import read_tensors, require_matching_tensors
 from transduce.durable.folder import HashingReader, require_absent
@@ -92,7 +92,7 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
         versions={"transduce": __version__},
         size=describe_size(recipe.architecture, *sizes),
     )
-    card = model_card(recipe, facts)
+    card = format_model_card(recipe, facts)
     about = {"imported": sha256}
     save_model(target, weights, recipe, imported.vocabularies, card, about=about)
     return ImportedModel(target, recipe, parameters)

@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from transduce.durable.lock import locked_folder
+from transduce.durable.lock import create_and_lock_folder
 from transduce.recipes.choice import find_recipe
 from transduce.runs.choice import Texts, choose_recipe, choose_texts, hold_out_as_before
 from transduce.runs.prepared_corpus import (
@@ -69,7 +69,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
             old_share=old_share,
             is_corpus_only=True,
         )
-        with locked_folder(folder):
+        with create_and_lock_folder(folder):
             prepared = prepare_training(inputs, report)
         for reason in prepared.reasons:
             explain(reason)
@@ -93,7 +93,7 @@ def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
     no development set. If `needs_dev`, texts without a development set are refused.
     """
     require_corpus_folder(folder)
-    with locked_folder(folder):
+    with create_and_lock_folder(folder):
         chosen = choose_recipe(recipe, texts, settings, folder, on_progress)
         data = chosen.recipe.data
         train, dev = chosen.texts or choose_texts(data, *texts)

@@ -314,7 +314,7 @@ def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> I
     """
     text = find_task_kind(data).source_text
     for number, pair in enumerate(read_kept_pairs(train, data, on_progress)):
-        if data.changes_pairs:
+        if data.has_changed_pairs:
             pair = change_pair(pair, draw_changes(data, f"vocabulary {number}"), data)
         yield from map(text, pair if data.shared_vocabulary else pair[side : side + 1])
 
@@ -370,7 +370,7 @@ def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> "Feed":
 
     store, data, seed = prepared.train, recipe.data, recipe.training.seed
     augmentation = None
-    if data.changes_pairs:
+    if data.has_changed_pairs:
         encoder = build_task(data, prepared.vocabularies)
         augmentation = Augmentation(store, encoder, data, seed)
     plan = Plan(

@@ -20,7 +20,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from transduce.checkpoint.card import markdown_table
+from transduce.checkpoint.card import format_markdown_table
 from transduce.durable.files import list_entries, write_atomically
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
@@ -203,7 +203,7 @@ def train_combinations(
                 folder=folder / run, recipe=recipe, store=folder / STORE, settings=trained
             )
             try:
-                done = train_interruptibly(inputs, callbacks, estimates=number == 1)
+                done = train_interruptibly(inputs, callbacks, measure_duration=number == 1)
                 row = build_row(done, trained)
             except NotFiniteError as error:  # the run diverged
                 callbacks.warn(f"{error.fact}; the sweep goes on")
@@ -282,7 +282,7 @@ def score_development_set(
 
 
 def list_combinations(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
-    """Yield every combination of one value per setting; refuse settings named data.*."""
+    """Yield each combination of one value per setting; refuse data.* and more than `MOST_RUNS`."""
     fact = f"vary must be lists of values by setting, not {describe_value(vary)}"
     require(isinstance(vary, Mapping), fact, "vary={'architecture.dropout': [0.1, 0.2]}")
     require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")
@@ -375,4 +375,4 @@ def format_rows(rows: Sequence[SweepRow]) -> str:
         ]
         for row in rows
     ]
-    return markdown_table(head, cells)
+    return format_markdown_table(head, cells)

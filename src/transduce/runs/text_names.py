@@ -157,14 +157,14 @@ def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) ->
     """Return a recipe with `stored`'s corpus, languages and name, except those in `settings`."""
     kept = with_names(recipe, list_names(stored.data), settings)
     kept = replace(kept, about=stored.about, because=stored.because)
-    if is_untitled(stored):
+    if has_default_name(stored):
         return replace(kept, name=build_title(kept))
     if find_original_name(stored) in RECIPES:  # its name lists the changed settings
         return kept
     return replace(kept, name=stored.name)
 
 
-def is_untitled(recipe: Recipe) -> bool:
+def has_default_name(recipe: Recipe) -> bool:
     """Return whether a recipe's name is a default: "fitted", or a title as `give_title` sets it."""
     is_title = TITLE.fullmatch(recipe.name) is not None
     return is_title or find_original_name(recipe) == FITTED

@@ -108,7 +108,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     return train_interruptibly(
         inputs,
         callbacks,
-        estimates=minutes is None,
+        measure_duration=minutes is None,
         copy_to=None if copy_to is None else read_address(copy_to),
         name_options=name_arguments,
     )
@@ -133,16 +133,16 @@ def train_interruptibly(
     inputs: "TrainingInputs",
     callbacks: "TrainingCallbacks | ObserveTraining | None",
     *,
-    estimates: bool,
+    measure_duration: bool,
     copy_to: str | None = None,
     name_options: Callable[[str], str] = str,
 ) -> "TrainingRun":
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt.
 
-    With `estimates` a new run's duration is measured if the callbacks receive messages.
+    With `measure_duration` a new run's duration is measured if the callbacks receive messages.
     `name_options` may replace options of the command line in these messages.
     """
-    from transduce.durable.lock import locked_folder
+    from transduce.durable.lock import create_and_lock_folder
     from transduce.runs.copies import observe_and_copy, open_copy
     from transduce.runs.training_inputs import prepare_training
     from transduce.runs.training_run import require_run_folder, require_usual_torch, run_training
@@ -153,7 +153,7 @@ def train_interruptibly(
     hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event
     require_run_folder(inputs.folder)
     copy = None if copy_to is None else open_copy(copy_to, inputs.folder)
-    with refuse_second_training(), locked_folder(inputs.folder), restore_threads():
+    with refuse_second_training(), create_and_lock_folder(inputs.folder), restore_threads():
         prepared = prepare_training(inputs, ignore_event)
 
         @contextmanager
@@ -170,7 +170,7 @@ def train_interruptibly(
             prepared.corpus,
             observe_and_copy(observe, copy, inputs.folder),
             parent=prepared.parent,
-            estimates=estimates and hears,
+            measure_duration=measure_duration and hears,
         )
     if run.stop_signal:
         raise KeyboardInterrupt

@@ -33,7 +33,7 @@ from transduce.runs.recommend import recommend_for_corpus
 from transduce.runs.text_names import (
     copy_names,
     describe_languages,
-    is_untitled,
+    has_default_name,
     keep_names,
     list_primary,
     name_languages,
@@ -109,7 +109,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     recipe, told = fit_to_minutes(
         prepared.recipe, prepared.corpus, inputs.minutes, inputs.settings, inputs.rank
     )
-    if is_untitled(recipe):  # a title has the number of updates
+    if has_default_name(recipe):  # a title has the number of updates
         recipe = replace(recipe, name=build_title(recipe))
     return replace(prepared, recipe=recipe, reasons=[*prepared.reasons, told])
 

@@ -25,7 +25,7 @@ from transduce.checkpoint.checkpoints import (
     list_snapshots,
     load_newest_checkpoint,
 )
-from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_run, read_run
+from transduce.checkpoint.run_file import RUN_FILE, create_run, is_run, read_run, update_run_recipe
 from transduce.checkpoint.steps import CHECKPOINTS, KIND_OF_FOLDER, SNAPSHOTS, list_steps, open_step
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.checkpoint.weights import require_matching_tensors
@@ -140,13 +140,13 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     *,
     parent: StoredModel | None = None,
     rendezvous: "Rendezvous | None" = None,
-    estimates: bool = False,
+    measure_duration: bool = False,
 ) -> TrainingRun:
     """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
 
     `observe` opens callbacks for the recipe's run, and the requests that signals make to stop it.
     `parent` is the trained model whose weights a new run begins with, in place of random ones.
-    With `estimates` a new run's duration is measured, and reported in a message.
+    With `measure_duration` a new run's duration is measured, and reported in a message.
     """
     was_begun = is_run(folder)
     new_beginning = describe_new_beginning(folder) if was_begun else ""
@@ -164,7 +164,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
         if new_beginning:
             callbacks.warn(new_beginning)
         estimate = []
-        if estimates and not was_begun:
+        if measure_duration and not was_begun:
             estimate = estimate_duration(recipe, corpus, group.world_size)
 
         def on_start(start: RunStart) -> None:
@@ -276,7 +276,7 @@ def begin_or_resume_run(
         copy_corpus_files(folder, prepared)
         if parent is not None:
             save_parent_weights(folder, stored.recipe, parent)
-        return extend_run(folder, recipe).recipe
+        return update_run_recipe(folder, recipe).recipe
     recipe = resolve_machine_settings(recipe, prepared, processes)
     ensure_folder(folder)
     copy_corpus_files(folder, prepared)

@@ -137,7 +137,7 @@ def describe_slow_metrics(
     return f"TER alone may take {duration} for lines of so many words; {hint}"
 
 
-def find_other_form(texts: Mapping[str, Sequence[str]]) -> str:
+def warn_of_mixed_forms(texts: Mapping[str, Sequence[str]]) -> str:
     """Return a warning if some but not all texts, given by name, fail a check in FORMS, else ""."""
     for fact, fits in FORMS.items():
         misfits = [name for name, text in texts.items() if not all(map(fits, text))]

@@ -254,9 +254,9 @@ class Routes:
         )
 
     @Operation("GET /metrics", "metrics", ("The counts.", PLAIN))
-    async def write_metrics(self, _request: Request) -> Response:
+    async def answer_metrics(self, _request: Request) -> Response:
         """Return counts in Prometheus' text format."""
-        text = self.service.metrics.write(self.service.write_gauges())
+        text = self.service.metrics.format(self.service.format_gauges())
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     @Operation("GET /openapi.json", "openapi", ("The description.", dict))

@@ -23,12 +23,12 @@ from transduce.serve.messages import (
     AttentionRequest,
     Cancel,
     Failed,
-    Found,
     Order,
     Page,
     Ping,
     Ready,
-    Sentence,
+    SentenceOutputs,
+    TranslationOrder,
     Unloadable,
 )
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from transduce.serve.search_process import Load
 
 LOG = logging.getLogger("transduce.serve")
-Work = Sentence | AttentionRequest
+Work = TranslationOrder | AttentionRequest
 Start = Callable[["Load"], tuple["Connection[Order, Answer]", BaseProcess | None]]
 TRIES = 2  # a sentence is refused when this many processes have ended during its search
 SEND_TIMEOUT = struct.pack("ll", 1, 0)  # a timeval: one second
@@ -50,8 +50,8 @@ class Job:
 
     orders: Sequence[Work]
     waiting: deque[Work]  # the orders that no process has yet
-    finished: "asyncio.Future[list[Found | Page]]"
-    answers: dict[int, Found | Page] = field(default_factory=dict)
+    finished: "asyncio.Future[list[SentenceOutputs | Page]]"
+    answers: dict[int, SentenceOutputs | Page] = field(default_factory=dict)
     losses: Counter[int] = field(default_factory=Counter)  # processes that ended, by order id
 
 

@@ -10,7 +10,7 @@ from transduce.serve.interface import Details
 
 @final
 @dataclass(frozen=True)
-class Sentence:
+class TranslationOrder:
     """An order to translate a sentence."""
 
     id: int
@@ -75,8 +75,8 @@ class Unloadable:
 
 @final
 @dataclass(frozen=True)
-class Found:
-    """The answer to Sentence: its outputs, best first."""
+class SentenceOutputs:
+    """The answer to TranslationOrder: its outputs, best first."""
 
     id: int
     outputs: tuple[tuple[str, float, float], ...] = field(repr=False)  # (text, score, log P)
@@ -105,5 +105,5 @@ class Failed:
     is_ours: bool = True  # a fault of the server, not of the request
 
 
-Order = Sentence | AttentionRequest | Cancel | Ping
-Answer = Ready | Unloadable | Alive | Found | Page | Failed
+Order = TranslationOrder | AttentionRequest | Cancel | Ping
+Answer = Ready | Unloadable | Alive | SentenceOutputs | Page | Failed

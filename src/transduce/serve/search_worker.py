@@ -34,11 +34,11 @@ from transduce.serve.messages import (
     AttentionRequest,
     Cancel,
     Failed,
-    Found,
     Order,
     Page,
     Ping,
-    Sentence,
+    SentenceOutputs,
+    TranslationOrder,
 )
 from transduce.vocabulary import END
 
@@ -51,7 +51,7 @@ LONG = 1_000  # a batch of sentences of this many pieces must fit in memory
 class OpenSentence:
     """A sentence in a search, the ids of its parts, and the hypotheses found so far."""
 
-    sentence: Sentence
+    sentence: TranslationOrder
     attempts: Sequence[Attempt]  # the current one, then those to make if it loses URLs and the like
     line: EncodedLine
     part_ids: tuple[int, ...]  # a sentence that is too long has several parts
@@ -87,7 +87,7 @@ class SearchWorker:
         match order:
             case Cancel():
                 self.cancel(order.ids)
-            case Sentence():
+            case TranslationOrder():
                 self.answer_errors(order.id, lambda: self.begin(order))
             case AttentionRequest():
                 self.answer_errors(order.id, lambda: self.draw(order))
@@ -103,7 +103,7 @@ class SearchWorker:
         except Exception as error:  # noqa: BLE001 - one sentence must not end the others
             self.send(Failed(sentence_id, f"{type(error).__name__} in the model"))
 
-    def begin(self, sentence: Sentence) -> None:
+    def begin(self, sentence: TranslationOrder) -> None:
         """Add a sentence to a search: the first attempt at outputs with all of its URLs."""
         line = Line(1, sentence.text, sentence.prefix)
         attempts = [build_plain_attempt(line)]
@@ -111,7 +111,7 @@ class SearchWorker:
             attempts = list_attempts(line, can_align=len(self.translator.models) == 1)
         self.attempt(sentence, attempts)
 
-    def attempt(self, sentence: Sentence, attempts: Sequence[Attempt]) -> None:
+    def attempt(self, sentence: TranslationOrder, attempts: Sequence[Attempt]) -> None:
         """Encode `attempts[0].read`, the line for the model, and add its parts to a search."""
         translator = self.translator
         encoded = encode_line(attempts[0].read, translator.task, translator.recipe, strict=False)
@@ -206,7 +206,8 @@ class SearchWorker:
             details = describe_pair(self.translator, sentence.text, outputs[0].text)
         best = tuple((one.text, one.score, one.log_prob) for one in outputs)
         lost = outputs[0].lost if self.translator.keeps_items else ()
-        self.send(Found(sentence_id, best, tuple(one.fact for one in warnings), details, lost))
+        warned = tuple(one.fact for one in warnings)
+        self.send(SentenceOutputs(sentence_id, best, warned, details, lost))
 
     def draw(self, order: AttentionRequest) -> None:
         """Send the attention page that an order asks for."""

@@ -21,7 +21,7 @@ from transduce.serve.interface import (
     too_large,
     unavailable,
 )
-from transduce.serve.messages import Found, Page
+from transduce.serve.messages import Page, SentenceOutputs
 from transduce.text.languages import can_detect_languages, find_other_language, rank_languages
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -98,7 +98,7 @@ class Service:
 
     async def run(
         self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive
-    ) -> list[Found | Page]:
+    ) -> list[SentenceOutputs | Page]:
         """Return the answers to a request's orders; refuse it if the queue is full or time is up.
 
         If the client closes its connection, the orders leave the queue and the search at once.
@@ -147,7 +147,7 @@ class Service:
         self.is_stopping = True
         await asyncio.gather(*(one.close() for one in (*self.models.values(), *self.old)))
 
-    def write_gauges(self) -> list[str]:
+    def format_gauges(self) -> list[str]:
         """Return queue length, running searches, restarts and models as lines of metrics."""
         pairs = [({"source": a, "target": b}, one) for (a, b), one in self.models.items()]
         facts = [
@@ -160,13 +160,13 @@ class Service:
         ended = "search processes started after one ended"
         swapped = "models replaced while running"
         return [
-            *write_metric(
+            *format_metric(
                 "queue_sentences", "sentences that wait for a search", ({}, self.waiting)
             ),
-            *write_metric("running_sentences", "sentences in a search", *running),
-            *write_metric("restarts_total", ended, *restarts),
-            *write_metric("replaced_total", swapped, ({}, self.replaced)),
-            *write_metric("model_info", "the models that are loaded", *facts),
+            *format_metric("running_sentences", "sentences in a search", *running),
+            *format_metric("restarts_total", ended, *restarts),
+            *format_metric("replaced_total", swapped, ({}, self.replaced)),
+            *format_metric("model_info", "the models that are loaded", *facts),
         ]
 
 
@@ -202,7 +202,7 @@ class Metrics:
         self.sentences += len(texts)
         self.characters += sum(map(len, texts))
 
-    def write(self, others: Iterable[str]) -> str:
+    def format(self, others: Iterable[str]) -> str:
         """Return all counters in Prometheus' text format, followed by the lines of `others`."""
         requests = [
             ({"path": path, "status": status}, count)
@@ -210,28 +210,28 @@ class Metrics:
         ]
         times = zip([*SECONDS, "+Inf"], accumulate(self.buckets), strict=True)
         lines = [
-            *write_metric("requests_total", "requests answered", *requests),
+            *format_metric("requests_total", "requests answered", *requests),
             "# HELP transduce_seconds from a request for translations to its answer",
             "# TYPE transduce_seconds histogram",
-            *(write_sample("seconds_bucket", {"le": most}, count) for most, count in times),
-            write_sample("seconds_sum", {}, round(self.seconds, 6)),
-            write_sample("seconds_count", {}, sum(self.buckets)),
-            *write_metric("sentences_total", "sentences translated", ({}, self.sentences)),
-            *write_metric("characters_total", "characters of source text", ({}, self.characters)),
-            *write_metric("cancelled_total", "requests whose client left", ({}, self.cancelled)),
+            *(format_sample("seconds_bucket", {"le": most}, count) for most, count in times),
+            format_sample("seconds_sum", {}, round(self.seconds, 6)),
+            format_sample("seconds_count", {}, sum(self.buckets)),
+            *format_metric("sentences_total", "sentences translated", ({}, self.sentences)),
+            *format_metric("characters_total", "characters of source text", ({}, self.characters)),
+            *format_metric("cancelled_total", "requests whose client left", ({}, self.cancelled)),
             *others,
         ]
         return "\n".join(lines) + "\n"
 
 
-def write_metric(name: str, about: str, *samples: Sample) -> list[str]:
+def format_metric(name: str, about: str, *samples: Sample) -> list[str]:
     """Return the lines of a metric: of a counter if its name ends in _total, else of a gauge."""
     kind = "counter" if name.endswith("_total") else "gauge"
     head = [f"# HELP transduce_{name} {about}", f"# TYPE transduce_{name} {kind}"]
-    return head + [write_sample(name, *one) for one in samples]
+    return head + [format_sample(name, *one) for one in samples]
 
 
-def write_sample(name: str, labels: Mapping[str, object], value: int | float) -> str:
+def format_sample(name: str, labels: Mapping[str, object], value: int | float) -> str:
     """Return the line of one sample: transduce_NAME, labels in braces if any, value."""
     escape = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
     inner = ",".join(f'{key}="{str(one).translate(escape)}"' for key, one in labels.items())

@@ -19,7 +19,7 @@ from transduce.serve.interface import (
     TranslateRequest,
     bad_request,
 )
-from transduce.serve.messages import Found, Sentence
+from transduce.serve.messages import SentenceOutputs, TranslationOrder
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
 from transduce.text.documents.markup import SplitMarkup
@@ -47,14 +47,15 @@ async def translate_texts(
     if detected:
         cuts = await cut_texts(wanted, detected["language"])
     assert model.facts
-    n = model.facts.beam if wanted.alternatives else 1
-    orders = list[Sentence]()
+    n, prefix = model.facts.beam if wanted.alternatives else 1, wanted.prefix or None
+    orders = list[TranslationOrder]()
     for cut in cuts:
         # tags inside of sentences are placed by word links, which are details
         needs_links = isinstance(cut, SplitMarkup) and cut.has_inline_markup
         is_detailed = wanted.detail or needs_links
-        orders += [Sentence(0, one, n, wanted.prefix or None, is_detailed) for one in cut.sentences]
-    found = [one for one in await service.run(model, orders, receive) if isinstance(one, Found)]
+        orders += [TranslationOrder(0, one, n, prefix, is_detailed) for one in cut.sentences]
+    answers = await service.run(model, orders, receive)
+    found = [one for one in answers if isinstance(one, SentenceOutputs)]
     ends = accumulate((len(cut.sentences) for cut in cuts), initial=0)
     by_text = [found[first:end] for first, end in pairwise(ends)]
     other = await service.find_other_language(text, detected) if wanted.detail else ""
@@ -71,10 +72,10 @@ async def translate_items(
         raise bad_request("all sources of a request have one id")
     if number >= len(models):
         raise Refusal(HTTPStatus.NOT_FOUND, f"no model has the id {number}")
-    orders = [Sentence(0, one.src) for one in items]
+    orders = [TranslationOrder(0, one.src) for one in items]
     answer = list[OpenNmtOutput]()
     for item, found in zip(items, await service.run(models[number], orders, receive), strict=True):
-        assert isinstance(found, Found)
+        assert isinstance(found, SentenceOutputs)
         text, score, _ = found.outputs[0]
         output = OpenNmtOutput(src=item.src, tgt=text, n_best=1, pred_score=round(score, 4))
         if found.lost:
@@ -121,7 +122,7 @@ async def cut_texts(wanted: TranslateRequest, language: str) -> list[CutText]:
 def build_answer(
     wanted: TranslateRequest,
     cuts: Sequence[CutText],
-    found: Sequence[Sequence[Found]],
+    found: Sequence[Sequence[SentenceOutputs]],
     detected: Detection | None,
     warnings: Sequence[str] = (),
 ) -> TranslateAnswer:
@@ -152,7 +153,7 @@ def build_answer(
     return cast("TranslateAnswer", answer)
 
 
-def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
+def join_rank(cut: CutText, found: Sequence[SentenceOutputs], rank: int) -> str:
     """Join the sentences' outputs of one rank (0: best) into the translation of a whole text.
 
     Tags inside sentences are placed by the word alignment of the best output. Only the best output
@@ -164,7 +165,7 @@ def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
     return cut.join(texts, [rank_links(one) for one in found])
 
 
-def rank_links(found: Found) -> list[tuple[int, int]]:
+def rank_links(found: SentenceOutputs) -> list[tuple[int, int]]:
     """Return a sentence's word links as (i, j), highest weight first; [] without details."""
     if found.details is None:
         return []
@@ -172,14 +173,14 @@ def rank_links(found: Found) -> list[tuple[int, int]]:
     return [(i, j) for _, (i, j) in sorted(both, key=lambda pair: -pair[0])]  # as `Alignment`
 
 
-def list_alternatives(cut: CutText, found: Sequence[Found], count: int) -> list[str]:
+def list_alternatives(cut: CutText, found: Sequence[SentenceOutputs], count: int) -> list[str]:
     """Return at most `count` different translations of a text, without the best one."""
     ranks = max((len(one.outputs) for one in found), default=1)
     texts = [join_rank(cut, found, rank) for rank in range(ranks)]
     return list(dict.fromkeys(texts))[1 : count + 1]
 
 
-def describe_sentence(text: str, found: Found, also: Sequence[str]) -> interface.Sentence:
+def describe_sentence(text: str, found: SentenceOutputs, also: Sequence[str]) -> interface.Sentence:
     """Return a sentence with its outputs, their scores, details of the best one, and warnings."""
     assert found.details
     outputs = [

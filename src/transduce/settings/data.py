@@ -79,7 +79,7 @@ class Data:
     upper_case: float = our_choice(0.0, "share of pairs in upper case")
 
     @property
-    def changes_pairs(self) -> bool:
+    def has_changed_pairs(self) -> bool:
         """Whether training reads some pairs in another form, such as in upper case."""
         return any(getattr(self, name) for name in CHANGES)
 

@@ -8,7 +8,7 @@ from typing import Any
 from transduce.errors import InputError, short_repr
 
 TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-LONGEST_NUMBER = 15  # digits that an error message shows
+LONGEST_NUMBER = 15  # most digits of an integer that an error message shows
 
 
 def from_paper(default: Any, section: str, says: str) -> Any:  # noqa: ANN401 - a value of any type
@@ -70,8 +70,9 @@ def format_number(value: int | float) -> str:
     """Format a number as "1,000", "0.1" or, if it is long, "a number of about 20 digits"."""
     if isinstance(value, float):
         return f"{value:g}"
-    digits = int(value.bit_length() * math.log10(2))  # str() refuses numbers of 4,300 digits
-    return f"{value:,}" if digits < LONGEST_NUMBER else f"a number of about {digits:,} digits"
+    digits = int(value.bit_length() * math.log10(2)) + 1  # str() refuses numbers of 4,300 digits
+    is_short = abs(value) < 10**LONGEST_NUMBER
+    return f"{value:,}" if is_short else f"a number of about {digits:,} digits"
 
 
 def require_one_of(owner: object, name: str, allowed: tuple[str, ...]) -> None:

@@ -212,7 +212,7 @@ def build_title(recipe: Recipe, updates: int | None = None) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def correct_title(recipe: Recipe, updates: int) -> Recipe:
+def renew_title(recipe: Recipe, updates: int) -> Recipe:
     """Return a recipe whose default title states `updates`; any other name is left as it is."""
     is_title = TITLE.fullmatch(recipe.name) is not None
     return dataclasses.replace(recipe, name=build_title(recipe, updates)) if is_title else recipe

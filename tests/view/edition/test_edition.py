@@ -35,6 +35,7 @@ def test_every_line_of_the_paper_stands_on_the_page_once_as_code_or_as_prose(pag
         shown[int(number), plain(line)].append(line)
     for path in SOURCES.values():
         chapter = chapters.Chapter(path.stem, path.read_text("utf-8"))
+        assert list(chapter.read_sections()) == list(chapter.read_sections())
         for number, line in enumerate(chapter.lines):
             is_prose = number in chapter.hidden or line.startswith("# ---") or not line
             assert is_prose or shown[number, line], (path.name, number)
@@ -65,6 +66,13 @@ def test_a_test_that_is_not_there_is_refused_and_a_section_without_any():
         chapters.read_test(["tests/paper/test_table2.py"], "test_none")
     with pytest.raises(FolderError, match="no test checks the section"):
         chapters.read_paper({})
+
+
+@pytest.mark.parametrize("is_checkout", [False, True])
+def test_a_test_without_a_file_is_refused_everywhere(monkeypatch, is_checkout):
+    monkeypatch.setattr(chapters, "IS_CHECKOUT", is_checkout)
+    with pytest.raises(FolderError, match="test_none is in none of its files\nhint: name the"):
+        chapters.read_test([], "test_none")
 
 
 def test_equations_are_those_of_the_docstrings():

@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transduce.checkpoint.card import markdown_table
+from transduce.checkpoint.card import format_markdown_table
 from transduce.durable.folder import atomic_folder
 from transduce.reproduce.layer_costs.measure import (
     LayerRow,
@@ -52,7 +52,7 @@ def format_markdown(table: LayerTable, picture: bytes | None = None) -> str:
     """Return the report as a page of Markdown."""
     parts = ["# Table 1, measured", "\n".join(f"- {line}" for line in describe_conditions(table))]
     for title, cells in build_sections(table):
-        parts += [f"## {title}", markdown_table(cells[0], cells[1:])]
+        parts += [f"## {title}", format_markdown_table(cells[0], cells[1:])]
     parts += ["## What was found", "\n".join(f"- {line}" for line in describe_findings(table))]
     if picture is not None:
         parts.append(f"![operations, time, memory and paths as n grows]({NAME}.png)")

@@ -139,7 +139,8 @@ def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
     """Return the least n ≤ `most` with enough(n), which must stay true above; assert one exists."""
     low, high = 0, 1
     while not enough(high):
-        assert high < most, "every layer reaches the next position at least"
+        if high >= most:  # an assertion that python -O keeps, so that this loop ends
+            raise AssertionError("every layer reaches the next position at least")
         low, high = high, min(2 * high, most)
     while high - low > 1:
         middle = (low + high) // 2

@@ -13,11 +13,11 @@ from typing import final
 
 from transduce.recipes.printed import TABLE_2
 from transduce.reproduce.paper_claims.measures import (
-    compare_compatibilities,
-    compare_heads,
     count_layers,
+    measure_attention_paths,
+    measure_compatibility_costs,
+    measure_head_costs,
     measure_nats,
-    measure_paths,
     measure_positions,
     measure_products,
 )
@@ -152,7 +152,7 @@ SPEED = PaperClaim(
     name="dot-speed",
     section="3.2.1",
     sentence="Dot-product attention is much faster and smaller than additive attention.",
-    measure=compare_compatibilities,
+    measure=measure_compatibility_costs,
     findings=tuple(
         Finding(
             f"additive ÷ dot-product, {unit}, n {n}, d_k {d_k}",
@@ -210,7 +210,7 @@ HEADS = PaperClaim(
     name="heads",
     section="3.2.2",
     sentence="8 heads of 64 numbers cost about as much as one of 512.",
-    measure=compare_heads,
+    measure=measure_head_costs,
     findings=tuple(
         Finding(f"8 heads ÷ 1 head, {unit}", f"8 {unit} / 1 {unit}", low, high)
         for unit, low, high in (
@@ -274,7 +274,7 @@ RESTRICTED = PaperClaim(
     name="restricted",
     section="4",
     sentence="Restricting self-attention to r positions makes the longest path O(n / r).",
-    measure=measure_paths,
+    measure=measure_attention_paths,
     is_exact=True,
     findings=(
         Finding("path of full attention, n 65", "full", 1.0, 1.0),

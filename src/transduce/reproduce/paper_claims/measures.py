@@ -57,7 +57,7 @@ def measure_cost(name: str, update: Callable[[], None]) -> dict[str, float]:
     return {f"{name} seconds": seconds, f"{name} bytes": float(peak)}
 
 
-def compare_compatibilities(seed: int, _runs: Runs) -> dict[str, float]:
+def measure_compatibility_costs(seed: int, _runs: Runs) -> dict[str, float]:
     """Return seconds and bytes of one head's dot-product and additive attention by n and d_k."""
     found: dict[str, float] = {}
     for n, d_k in SIZES:
@@ -97,7 +97,7 @@ def measure_jacobian(scores: Tensor) -> float:
     return float((p.diag_embed() - p[:, :, None] * p[:, None, :]).norm(dim=(1, 2)).mean())
 
 
-def compare_heads(seed: int, _runs: Runs) -> dict[str, float]:
+def measure_head_costs(seed: int, _runs: Runs) -> dict[str, float]:
     """Return seconds, bytes and operations of self-attention by 8 heads and by 1, n about 128."""
     found: dict[str, float] = {}
     for heads in (8, 1):
@@ -128,7 +128,7 @@ def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
     return found
 
 
-def measure_paths(_seed: int, _runs: Runs) -> dict[str, float]:
+def measure_attention_paths(_seed: int, _runs: Runs) -> dict[str, float]:
     """Return how many layers connect n positions attending to r ("N R") and to all ("full")."""
     found: dict[str, float] = {}
     for n, r in ((33, 5), (65, 5), (65, 9)):

@@ -17,7 +17,7 @@ import torch
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
-from transduce.durable.lock import locked_folder
+from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import InputError, InUseError, TransduceError, suggest_names
 from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
@@ -71,10 +71,10 @@ def measure_claim(
         runs = {row: output / FOLDER / f"{row}-seed{seed}" / "run" for row in claim.rows}
         if not all((run.parent / RESULT).exists() for run in runs.values()):
             continue
-        folder = name_folder(output, claim, seed)
+        folder = find_folder(output, claim, seed)
         ensure_folder(folder)
         try:
-            with locked_folder(folder):
+            with create_and_lock_folder(folder):
                 values, where = claim.measure(seed, runs), describe_environment(torch.device("cpu"))
                 found = {"seed": seed, "values": values, "environment": where, "date": today()}
                 write_atomically(folder / VALUES, to_checksummed_json(found))
@@ -83,14 +83,14 @@ def measure_claim(
     return errors
 
 
-def name_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
+def find_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
     """Return the folder of a claim's values from one seed."""
     return output / FOLDER / f"claim-{claim.name}-seed{seed}"
 
 
 def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:
     """Return a claim's stored values from a seed; None if they are absent or incomplete."""
-    file = name_folder(output, claim, seed) / VALUES
+    file = find_folder(output, claim, seed) / VALUES
     if not file.exists():
         return None
     found = from_checksummed_json(read_regular(file, MOST_RESULT_BYTES), file)
@@ -99,8 +99,8 @@ def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | 
 
 def gather_claims(output: Path) -> Measured:
     """Return the stored values of all claims in a folder, by claim and seed."""
-    folders = (output / FOLDER).glob("claim-*-seed*")
-    seeds = sorted({int(folder.name.rpartition("seed")[2]) for folder in folders})
+    ends = {one.name.rpartition("seed")[2] for one in (output / FOLDER).glob("claim-*-seed*")}
+    seeds = sorted(int(end) for end in ends if end.isdecimal())
     every = {
         name: {seed: one for seed in seeds if (one := read_values(output, claim, seed))}
         for name, claim in CLAIMS.items()

@@ -62,7 +62,7 @@ class ProcessRank:
         """Return the environment variables of this rank: the inverse of `from_environment`."""
         counts = (self.rank, self.world_size, self.local_rank, self.local_size)
         variables = dict(zip(TORCHRUN, map(str, counts), strict=True))
-        return variables | {RENDEZVOUS: str(self.rendezvous_file), PARENT: str(self.parent)}
+        return variables | {RENDEZVOUS: str(self.rendezvous_file or ""), PARENT: str(self.parent)}
 
 
 def require_below(number: int, count: int, names: tuple[str, str]) -> None:

@@ -23,7 +23,7 @@ from transduce.view.attention.record import (
     OutputStep,
     PieceSequence,
 )
-from transduce.view.attention.tendencies import compute_tendencies, find_clearest_head
+from transduce.view.attention.tendencies import choose_head_to_show, compute_tendencies
 from transduce.view.page.document import (
     DataBlock,
     build_page,
@@ -137,7 +137,7 @@ def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any
         "input": describe_sequence(view.input),
         "output": describe_sequence(view.output),
         "tendencies": describe_tendencies(view),
-        "clearest": {kind: find_clearest_head(view, kind) for kind in view.weights},
+        "clearest": {kind: choose_head_to_show(view, kind) for kind in view.weights},
         "steps": [describe_step(step) for step in view.steps],
     }
 

@@ -125,7 +125,7 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
     return choose_first(tests, "other")
 
 
-def find_clearest_head(view: AttentionView, kind: str) -> tuple[int, int]:
+def choose_head_to_show(view: AttentionView, kind: str) -> tuple[int, int]:
     """Return (layer, head), from 1, of the head that shows a kind of attention most clearly.
 
     In cross-attention, this head has the most weight on the source pieces aligned with the output.

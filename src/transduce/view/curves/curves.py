@@ -66,7 +66,7 @@ def curves(
     run with more than 200,000. A run may still be training.
 
         (curve,) = transduce.curves("run", output="curves.html")
-        losses = [point.perplexity for point in curve.points]
+        perplexities = [point.perplexity for point in curve.points]
     """
     file = None if output is None else read_path("output", output)
     if output is not None and file is not None:
@@ -187,7 +187,7 @@ def compute_points(log: RunLog) -> Iterator[CurvePoint]:
     validations = {found.step: found for found in log.validations}
     steps = log.updates.step
     tokens = np.nancumsum(log.updates.target_tokens)
-    for previous, last in pairwise([-1, *find_ends(steps, validations)]):
+    for previous, last in pairwise([-1, *find_point_indices(steps, validations)]):
         step = int(steps[last])
         found = validations.get(step, Validation(step, None, None, None))
         recent = log.updates.nats[previous + 1 : last + 1]
@@ -203,7 +203,7 @@ def compute_points(log: RunLog) -> Iterator[CurvePoint]:
         )
 
 
-def find_ends(steps: Float64[np.ndarray, " N"], validated: Iterable[int]) -> list[int]:
+def find_point_indices(steps: Float64[np.ndarray, " N"], validated: Iterable[int]) -> list[int]:
     """Return the sorted indices of the updates at validated steps, and of the last update."""
     known = np.array(sorted(validated), dtype=float)
     found = np.searchsorted(steps, known, side="right") - 1

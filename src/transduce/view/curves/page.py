@@ -147,7 +147,7 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
 
 
 def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
-    """Return whether all logged learning rates follow equation 3; then the page computes them."""
+    """True if all rates follow equation 3; False without updates or schedule, or with NaN rates."""
     rates, steps = log.updates.learning_rate, log.updates.step
     if schedule is None or not len(steps) or np.isnan(rates).any():
         return False

@@ -64,9 +64,9 @@ class Diagram:
 
     def translate(self, text: str, *values: Number | str) -> str:
         """Return a text in the figure's language, with values in place of {0}, {1}, …"""
-        return (self.texts[text] if self.texts else text).format(*map(self.format, values))
+        return (self.texts[text] if self.texts else text).format(*map(self.format_value, values))
 
-    def format(self, value: Number | str) -> str:
+    def format_value(self, value: Number | str) -> str:
         """Return a value as text; a number gets the separators of the figure's language."""
         if isinstance(value, str):
             return value
@@ -93,7 +93,7 @@ class Diagram:
         self.write(text, x, y, self.title)
         self.elements.append("</g>")
 
-    def count(self, parameters: int) -> str:
+    def format_count(self, parameters: int) -> str:
         """Return a text such as "63 parameters" in the figure's language."""
         return self.translate("{0} parameters", parameters)
 
@@ -148,11 +148,11 @@ class Diagram:
             drawn = f'<g id="{self.name}-{residual}" class="residual">{drawn}</g>'
         self.elements.append(drawn)
 
-    def circle(self, x: Number, y: Number, inside: str, radius: int = 10) -> None:
-        """Draw a circle around (x, y); `inside` is an SVG path that starts at the middle."""
+    def circle(self, x: Number, y: Number, sign: str, radius: int = 10) -> None:
+        """Draw a circle around (x, y); `sign` is an SVG path that starts at the middle."""
         self.elements.append(
             f'<circle cx="{x:g}" cy="{y:g}" r="{radius}" fill="#ffffff" stroke="{INK}"/>'
-            f'<path d="M{x:g} {y:g}{inside}" fill="none" stroke="{INK}"/>'
+            f'<path d="M{x:g} {y:g}{sign}" fill="none" stroke="{INK}"/>'
         )
 
     def build(self, width: int, top: Number, recipe: Recipe, theme: str, *lines: str) -> str:
@@ -226,14 +226,14 @@ def draw_figure_1(
     encoder.embed("input", source, symbols[0], symbols[0] * a.d_model)
     decoder.embed("output", target, symbols[1], None if a.tie_embeddings == "all" else matrix)
     encoder.stack("self-attention", "feed-forward")
-    decoder.stack("self-attention", "cross-attention", "feed-forward", memory=encoder.y)
+    decoder.stack("self-attention", "cross-attention", "feed-forward", encoder_end=encoder.y)
     decoder.rise(36)
     below = decoder.y
-    facts = [f"{diagram.format(a.d_model)} × {diagram.format(symbols[1])}"]
+    facts = [f"{diagram.format_value(a.d_model)} × {diagram.format_value(symbols[1])}"]
     facts += [diagram.translate("the same matrix")] if is_tied else []
     facts += [diagram.translate("with biases")] if a.output_bias else []
     own = matrix * (not is_tied) + symbols[1] * a.output_bias
-    facts += [diagram.count(own)] if own else []
+    facts += [diagram.format_count(own)] if own else []
     decoder.block("linear", "linear", "Linear", *facts)
     if is_tied and not is_map:
         low, high, edge = decoder.embedding, (below + decoder.y) / 2, RIGHT + BLOCK / 2
@@ -242,9 +242,8 @@ def draw_figure_1(
         ends = (LEFT + BLOCK / 2, RIGHT - BLOCK / 2)
         diagram.line(*((x, encoder.embedding) for x in ends), arrow=False, dash=True)
     decoder.rise(22)
-    decoder.block(
-        "softmax", "softmax", "Softmax", diagram.translate("over {0} symbols", symbols[1])
-    )
+    over = diagram.translate("over {0} symbols", symbols[1])
+    decoder.block("softmax", "softmax", "Softmax", over)
     decoder.finish()
     lines = describe_model(diagram, a, symbols)
     return diagram.build(WIDTH, decoder.y - 24, recipe, theme, *lines)
@@ -263,14 +262,14 @@ def name_ends(diagram: Diagram, data: Data) -> list[str]:
 def describe_model(diagram: Diagram, a: Architecture, symbols: tuple[int, int]) -> list[str]:
     """Return the title, the sum of all parameters, and the settings that no block shows."""
     title = diagram.translate("Figure 1: the Transformer, model architecture")
-    total = count_parameters(a, *symbols)
+    show, total = diagram.format_value, count_parameters(a, *symbols)
     layers = [
         (a.encoder_depth, count_encoder_layer(a).parameters),
         (a.decoder_depth, count_decoder_layer(a).parameters),
     ]
-    terms = [f"{depth} × {diagram.format(one)}" for depth, one in layers]
-    terms.append(diagram.format(total - sum(depth * one for depth, one in layers)))
-    facts = [f"d_model = {diagram.format(a.d_model)}", f"P_drop = {diagram.format(a.dropout)}"]
+    terms = [f"{depth} × {show(one)}" for depth, one in layers]
+    terms.append(show(total - sum(depth * one for depth, one in layers)))
+    facts = [f"d_model = {show(a.d_model)}", f"P_drop = {show(a.dropout)}"]
     for dropout, text in (
         (a.attention_dropout, "{0} of attention weights"),
         (a.feed_forward_dropout, "{0} inside feed-forward"),
@@ -278,7 +277,7 @@ def describe_model(diagram: Diagram, a: Architecture, symbols: tuple[int, int]) 
         facts += [diagram.translate(text, dropout)] if dropout else []
     norm = "norm before each sub-layer" if a.norm == "pre" else "norm after each sum"
     facts.append(diagram.translate(norm))
-    return [title, f"{' + '.join(terms)} = {diagram.count(total)}", " · ".join(facts)]
+    return [title, f"{' + '.join(terms)} = {diagram.format_count(total)}", " · ".join(facts)]
 
 
 @final
@@ -316,9 +315,9 @@ class Column:
         if end == "output" and not diagram.is_map:
             diagram.write(diagram.translate("shifted right"), x, self.y + 34)
         self.rise(24)
-        facts = [f"{diagram.format(symbols)} × {diagram.format(a.d_model)}"]
+        facts = [f"{diagram.format_value(symbols)} × {diagram.format_value(a.d_model)}"]
         same = diagram.translate("the same matrix")
-        facts.append(same if parameters is None else diagram.count(parameters))
+        facts.append(same if parameters is None else diagram.format_count(parameters))
         below = self.y
         self.block(f"{end}-embedding", "embedding", f"{end.title()} Embedding", *facts)
         self.embedding = (below + self.y) / 2
@@ -328,32 +327,27 @@ class Column:
         title = "Learned\nPositions" if is_learned else "Positional\nEncoding"
         facts = diagram.translate(title).split("\n")
         if is_learned and not diagram.is_map:
-            facts.append(f"{diagram.format(a.max_positions)} × {diagram.format(a.d_model)}")
-            facts.append(diagram.count(count_positions(a).parameters // 2))
+            facts.append(" × ".join(map(diagram.format_value, (a.max_positions, a.d_model))))
+            facts.append(diagram.format_count(count_positions(a).parameters // 2))
         diagram.begin(f"{end}-positions", "positions")
         diagram.line((wave, y), (x, y), arrow=False)
         diagram.circle(x, y, PLUS)
         diagram.circle(wave, y, TABLE if is_learned else WAVE, 14)
         for number, line in enumerate(facts):
-            size = FACT if number > 1 else diagram.title
-            diagram.write(
-                line,
-                label,
-                y - 3 + (diagram.line_height - 1) * number,
-                size,
-                "start" if side > 0 else "end",
-            )
+            size, anchor = FACT if number > 1 else diagram.title, "start" if side > 0 else "end"
+            base = y - 3 + (diagram.line_height - 1) * number
+            diagram.write(line, label, base, size, anchor)
         diagram.elements.append("</g>")
         self.y -= 20
 
-    def stack(self, *sub_layers: str, memory: Number = 0.0) -> None:
-        """Draw the stack of layers; `memory` is the y coordinate where the encoder ends."""
+    def stack(self, *sub_layers: str, encoder_end: Number = 0.0) -> None:
+        """Draw the stack of layers; `encoder_end` is the y coordinate where the encoder ends."""
         a, diagram, side, first = self.a, self.diagram, self.side, len(self.diagram.elements)
         count = count_encoder_layer if side < 0 else count_decoder_layer
         self.rise(26, arrow=False)
         bottom = self.y + 12
         for part in sub_layers:
-            self.sub_layer(part, memory)
+            self.sub_layer(part, encoder_end)
         top = self.y - 14
         inside = diagram.elements[first:]
         del diagram.elements[first:]
@@ -373,20 +367,21 @@ class Column:
         diagram.elements.append("</g>")
         if a.norm == "pre":
             self.rise(34)
-            self.block(f"{self.name}-norm", "norm", "Norm", diagram.count(count_norm(a).parameters))
+            norm = diagram.format_count(count_norm(a).parameters)
+            self.block(f"{self.name}-norm", "norm", "Norm", norm)
 
-    def sub_layer(self, part: str, memory: Number) -> None:
-        """Draw a sub-layer with inputs, residual and norm; the encoder ends at y = `memory`."""
+    def sub_layer(self, part: str, encoder_end: Number) -> None:
+        """Draw a sub-layer with inputs, residual and norm; `encoder_end` is as in `stack`."""
         a, diagram, x, edge = self.a, self.diagram, self.x, self.x + self.side * BLOCK / 2
         is_pre, start = a.norm == "pre", (x, self.y - 12)
-        name, norm = f"{self.name}-{part}", diagram.count(count_norm(a).parameters)
+        name, norm = f"{self.name}-{part}", diagram.format_count(count_norm(a).parameters)
         if is_pre:
             self.rise(30)
             self.block(f"{name}-norm", "norm", "Norm", norm)
         kind, title, *facts = describe_sub_layer(diagram, a, self.name, part)
         if part == "cross-attention":
             start = start if is_pre else (x + ARM - CORNER, self.y - 12)  # on the queries' arrow
-            self.join(memory)
+            self.draw_cross_inputs(encoder_end)
         elif kind == "attention":
             turn, self.y = self.y - 22, self.y - 42
             for end in (x - ARM, x + ARM):
@@ -410,13 +405,13 @@ class Column:
             start, (lane, start[1]), (lane, middle), (edge, middle), residual=f"{name}-residual"
         )
 
-    def join(self, memory: Number) -> None:
-        """Draw the arrows to cross-attention, two of them from the encoder's end, y = `memory`."""
-        x, diagram, over = self.x, self.diagram, memory - 32
+    def draw_cross_inputs(self, encoder_end: Number) -> None:
+        """Draw the arrows to cross-attention: queries from below, two from y = `encoder_end`."""
+        x, diagram, over = self.x, self.diagram, encoder_end - 32
         turn, across, end = self.y - 12, self.y - 28, self.y - 48
         diagram.line((x, self.y), (x, turn), (x + ARM, turn), (x + ARM, end))
         diagram.begin("memory", "memory")
-        down = ((LEFT, memory), (LEFT, over), (MIDDLE, over), (MIDDLE, across))
+        down = ((LEFT, encoder_end), (LEFT, over), (MIDDLE, over), (MIDDLE, across))
         diagram.line(*down, (x, across), (x, end))
         diagram.line((x - ARM - CORNER, across), (x - ARM, across), (x - ARM, end))
         diagram.elements.append("</g>")
@@ -429,8 +424,8 @@ def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str)
     if part == "feed-forward":
         activation = "ReLU" if a.activation == "relu" else "swish"
         count = count_feed_forward(a).parameters
-        sizes = f"d_ff = {diagram.format(a.d_ff)}, {activation}"
-        return [part, "Feed Forward", sizes, diagram.count(count)]
+        sizes = f"d_ff = {diagram.format_value(a.d_ff)}, {activation}"
+        return [part, "Feed Forward", sizes, diagram.format_count(count)]
     if part == "cross-attention" or a.mixing == "self-attention":
         is_masked = is_causal and part == "self-attention"
         title = "Masked\nMulti-Head Attention" if is_masked else "Multi-Head Attention"
@@ -440,7 +435,8 @@ def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str)
         if reach and part == "self-attention":
             facts.append(diagram.translate("neighbourhood r = {0}", reach))
         facts += [diagram.translate("with biases")] if a.attention_biases else []
-        return ["attention", title, *facts, diagram.count(count_self_attention(a).parameters)]
+        count = count_self_attention(a).parameters
+        return ["attention", title, *facts, diagram.format_count(count)]
     if a.mixing == "recurrent":
         fact = "LSTM" if is_causal else diagram.translate("LSTM in both directions")
         title = "Recurrent Layer"
@@ -449,7 +445,7 @@ def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str)
         dilated = a.mixing.title() if a.mixing != "convolution" else ""
         title = ("Masked\n" if is_causal else "") + f"{dilated} Convolution".strip()
     count = count_mixing(a, causal=is_causal).parameters
-    return ["mixing", title, fact, diagram.count(count)]
+    return ["mixing", title, fact, diagram.format_count(count)]
 
 
 # --- Figure 2: attention (section 3.2) ------------------------------------------------------------
@@ -485,8 +481,9 @@ def draw_one_head(diagram: Diagram, a: Architecture) -> Number:
     masks = [diagram.translate("in the decoder: causal")] if a.mixing == "self-attention" else []
     for stack in ("encoder", "decoder"):
         reach: int = getattr(a, f"{stack}_neighbourhood")
-        masks += [f"{diagram.translate(stack)}: r = {diagram.format(reach)}"] if reach else []
-    dropped = [f"P_drop = {diagram.format(a.attention_dropout)}"] if a.attention_dropout else []
+        masks += [f"{diagram.translate(stack)}: r = {diagram.format_value(reach)}"] if reach else []
+    p = a.attention_dropout
+    dropped = [f"P_drop = {diagram.format_value(p)}"] if p else []
     y, starts, middle = START - STEP, (QUERIES - 50, QUERIES + 50), (QUERIES + VALUES) / 2
     for letter, x in zip("QKV", (*starts, VALUES), strict=True):
         diagram.write(letter, x, START + 20, TITLE)
@@ -496,7 +493,7 @@ def draw_one_head(diagram: Diagram, a: Architecture) -> Number:
     elif a.compatibility == "additive":
         scores = ("Compatibility", ["w · tanh(q + k)", f"w: {a.d_k}"])
     is_scaled = a.compatibility in ("scaled-dot", "bilinear")
-    scale = ("scale", "norm", "Scale", [f"1 / √{a.d_k} = {diagram.format(a.d_k**-0.5)}"])
+    scale = ("scale", "norm", "Scale", [f"1 / √{a.d_k} = {diagram.format_value(a.d_k**-0.5)}"])
     for name, kind, title, facts in (
         ("scores", "product", *scores),
         *([scale] if is_scaled else []),
@@ -515,30 +512,28 @@ def draw_one_head(diagram: Diagram, a: Architecture) -> Number:
 
 def draw_multi_head(diagram: Diagram, a: Architecture) -> Number:
     """Draw multi-head attention from its inputs upwards; return the y of its upper end."""
-    y, copies, show, middle = START - STEP, min(3, a.heads), diagram.format, COLUMNS[1]
+    y, copies, show, middle = START - STEP, min(3, a.heads), diagram.format_value, COLUMNS[1]
     behind, joined, biases = COPY * (copies - 1), a.heads * a.d_v, int(a.attention_biases)
     top = y
     for letter, x, width in zip("VKQ", COLUMNS, (a.d_v, a.d_k, a.d_k), strict=True):
         diagram.write(letter, x, START + 20, TITLE)
         diagram.line((x, START), (x, y))
         sizes = f"W^{letter}: {a.heads} × {show(a.d_model)} × {width}"
-        facts = (sizes, diagram.count(a.heads * width * (a.d_model + biases)))
+        facts = (sizes, diagram.format_count(a.heads * width * (a.d_model + biases)))
         name = f"linear-{letter.lower()}"
         top = diagram.block(name, "linear", (x, y), PART, "Linear", *facts, copies=copies) - behind
         diagram.line((x, top), (x, top - STEP))
     at, title = (middle, top - STEP), TITLES[a.compatibility]
     own = {"bilinear": a.d_k**2, "additive": a.d_k}.get(a.compatibility, 0)
     fact = f"h = {a.heads}, {diagram.translate('each n × {0}', a.d_v)}"
-    weights = [diagram.count(a.heads * own)] if own else []
+    weights = [diagram.format_count(a.heads * own)] if own else []
     y = diagram.block("heads", "product", at, WIDE, title, fact, *weights, copies=copies) - behind
     diagram.line((middle, y), (middle, y - STEP))
     fact = f"n × {show(joined)}"
     y = diagram.block("concat", "norm", (middle, y - STEP), 218, "Concat", fact)
     diagram.line((middle, y), (middle, y - STEP))
-    facts = (
-        f"W^O: {show(joined)} × {show(a.d_model)}",
-        diagram.count((joined + biases) * a.d_model),
-    )
+    size, count = f"{show(joined)} × {show(a.d_model)}", (joined + biases) * a.d_model
+    facts = (f"W^O: {size}", diagram.format_count(count))
     y = diagram.block("linear-o", "linear", (middle, y - STEP), 218, "Linear", *facts)
     diagram.line((middle, y), (middle, y - STEP))
     return y - STEP

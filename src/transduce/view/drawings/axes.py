@@ -110,7 +110,7 @@ def build_svg(
             f'height="{height}" viewBox="0 0 {width} {height}" font-family="{font[0]}" '
             f'font-size="{font[1]}">',
             f"<title>{escape_xml(title)}</title>",
-            f"<desc>{escape_xml(description)}</desc>",
+            *([f"<desc>{escape_xml(description)}</desc>"] if description else []),
             '<rect width="100%" height="100%" fill="#ffffff"/>',
             *elements,
             "</svg>",

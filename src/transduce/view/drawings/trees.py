@@ -17,10 +17,11 @@ from transduce.errors import InputError, shorten
 from transduce.text.trees.brackets import format_indented
 from transduce.text.trees.tree import SymbolKind, Tree
 from transduce.text.xml import escape_xml
+from transduce.view.drawings.axes import FONT, INK, QUIET, build_svg
 
-FONT, FONT_SIZE = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", 14
+FONT_SIZE = 14
 GAP, MARGIN, ROW, WORD_ROW, LEGEND_ROW = 14.0, 12.0, 48.0, 18.0, 22.0  # pixels
-INK, TAG, EDGE = "#1f2328", "#57606a", "#8c959f"
+LINE = "#8c959f"  # colour of the lines from a constituent to its children
 # Both colours have a contrast of over 6 : 1 on white and differ in lightness for the colour-blind;
 # wrong brackets are also underlined.
 RIGHT, WRONG = "#0b5d3b", "#c01048"
@@ -76,26 +77,19 @@ def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
     bottom = MARGIN + FONT_SIZE + lowest + FONT_SIZE
     width = max([layout.width, *(estimate_width(text) for text, _ in legend)]) + 2 * MARGIN
     height = bottom + LEGEND_ROW * len(legend) + MARGIN
-    title = escape_xml(shorten(" ".join(tree.words), MAX_TEXT))
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}"'
-            f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-            f' font-family="{FONT}" font-size="{FONT_SIZE}">',
-            f"<title>{title}</title>",
-            '<rect width="100%" height="100%" fill="#ffffff"/>',
-            f'<g stroke="{EDGE}" stroke-width="1">',
-            *draw_edges(layout),
-            '</g>\n<g text-anchor="middle">',
-            *draw_nodes(layout, is_right),
-            "</g>",
-            *(
-                draw_label(text, MARGIN, bottom + LEGEND_ROW * number, style)
-                for number, (text, style) in enumerate(legend, start=1)
-            ),
-            "</svg>",
-        ]
-    )
+    elements = [
+        f'<g stroke="{LINE}" stroke-width="1">',
+        *draw_edges(layout),
+        '</g>\n<g text-anchor="middle">',
+        *draw_nodes(layout, is_right),
+        "</g>",
+        *(
+            draw_label(text, MARGIN, bottom + LEGEND_ROW * number, style)
+            for number, (text, style) in enumerate(legend, start=1)
+        ),
+    ]
+    title, about = shorten(" ".join(tree.words), MAX_TEXT), ". ".join(text for text, _ in legend)
+    return build_svg((round(width), round(height)), title, about, elements, (FONT, FONT_SIZE))
 
 
 def draw_edges(layout: Layout) -> Iterator[str]:
@@ -110,7 +104,7 @@ def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
     for number, node in enumerate(layout.nodes):
         x, y = text_position(layout, number)
         if node.word is not None:
-            yield draw_label(node.text, x, y, f'fill="{TAG}"')
+            yield draw_label(node.text, x, y, f'fill="{QUIET}"')
             yield draw_label(node.word, x, y + WORD_ROW, f'fill="{INK}"')
         else:
             right = None if is_right is None else is_right[node.number]
@@ -284,10 +278,8 @@ def list_nodes(tree: Tree) -> Iterator[Node]:
             above.pop()
             continue
         if kind is SymbolKind.WORD:
-            word = tree.words[index]
-            yield Node(
-                above[-1], len(above) - 1, tree.tags[index], DISPLAYED.get(word, word), index
-            )
+            word = DISPLAYED.get(tree.words[index], tree.words[index])
+            yield Node(above[-1], len(above) - 1, tree.tags[index], word, index)
         else:
             yield Node(above[-1], len(above) - 1, tree.labels[index], None, index)
         if kind is SymbolKind.OPEN:

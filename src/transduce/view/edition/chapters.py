@@ -26,7 +26,7 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 @final
 @dataclass(frozen=True)
-class Test:
+class FactTest:
     """A test that checks a fact: its path in the checkout, its name, and its code."""
 
     file: str
@@ -40,7 +40,7 @@ class Fact:
     """A fact of the paper as docs/internals/paper.md states it, with the tests that check it."""
 
     text: str
-    tests: tuple[Test, ...]
+    tests: tuple[FactTest, ...]
 
 
 @final
@@ -74,7 +74,7 @@ class Section:
 
 @final
 class Chapter:
-    """A file of Python: its lines, its definitions, and where its passages begin."""
+    """A file of Python: its lines, its definitions, and the passages and sections of both."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -85,7 +85,6 @@ class Chapter:
             inner = [one for one in outer.body if isinstance(one, Definition)]
             self.definitions |= {f"{name}.{one.name}": one for one in inner}
         self.hidden = set[int]()  # lines of docstrings and comments, which are prose
-        self.begins = self.find_passages()
 
     def find_passages(self) -> dict[int, Passage]:
         """Return the passages by first line, without their code; add lines of prose to `hidden`.
@@ -118,8 +117,9 @@ class Chapter:
 
     def read_sections(self) -> Iterator[Section]:
         """Yield the opening, then the sections by rising `order`; fill passages with their code."""
-        about, _, self.begins[1].prose = self.begins[1].prose.partition("\n\n")
-        number = NUMBER.search(about + self.begins[1].prose)
+        begins = self.find_passages()
+        about, _, begins[1].prose = begins[1].prose.partition("\n\n")
+        number = NUMBER.search(about + begins[1].prose)
         assert number, self.name
         order = read_order(number[1])
         section = Section(self.name, about.split("    ")[0], order, number[1], is_opening=True)
@@ -132,12 +132,12 @@ class Chapter:
                 title = re.sub(r" ?\((?:sections? )?\d[^)]*\)", "", heading[1])
                 is_own = number is not None and order == read_order(number[1])
                 section = Section(self.name, title, order, number[1] if number and is_own else "")
-            elif line in self.begins:
-                passage = self.begins[line]
+            elif line in begins:
+                passage = begins[line]
                 section.passages.append(passage)
             if line not in self.hidden and not heading and (text or passage.lines):
                 passage.lines.append(line)
-        for passage in self.begins.values():
+        for passage in begins.values():
             while passage.lines and not self.lines[passage.lines[-1]]:
                 passage.lines.pop()
         yield section
@@ -198,14 +198,15 @@ def read_facts() -> dict[str, list[Fact]]:
     return facts
 
 
-def read_test(files: list[str], name: str) -> Test:
+def read_test(files: list[str], name: str) -> FactTest:
     """Return a test, without code outside a checkout; raise FolderError if no file defines it."""
-    if not IS_CHECKOUT:
-        return Test(files[0], name)
+    if files and not IS_CHECKOUT:
+        return FactTest(files[0], name)
     for file in files:
         text = (CHECKOUT / file).read_text(encoding="utf-8")
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 lines = text.splitlines()[first_line(node) - 1 : node.end_lineno]
-                return Test(file, name, "\n".join(lines))
-    raise FolderError(f"{name} is in none of {', '.join(files) or 'its files'}", file=PAPER)
+                return FactTest(file, name, "\n".join(lines))
+    fact = f"{name} is in none of {', '.join(files) or 'its files'}"
+    raise FolderError(fact, "name the test's file above the table", file=PAPER)

@@ -22,9 +22,9 @@ from transduce.view.edition.chapters import (
     CHECKOUT,
     Chapter,
     Fact,
+    FactTest,
     Passage,
     Section,
-    Test,
     read_facts,
     read_paper,
 )
@@ -79,7 +79,7 @@ def render_tiny_model(outputs: Sequence[str]) -> str:
     return f'<section id="tiny"><ul>{cells}</ul><ul>{rows}</ul></section>'
 
 
-def render_test(test: Test, code: Sequence[str], folder: Path) -> str:
+def render_test(test: FactTest, code: Sequence[str], folder: Path) -> str:
     """Return a test as HTML: a sentence that unfolds the code of the test and a link to it."""
     words = test.name.removeprefix("test_").replace("_", " ")
     sentence = f"<b>✓</b> {render_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"

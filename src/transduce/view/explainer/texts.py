@@ -132,7 +132,7 @@ def read_tour(path: Path | None) -> list[dict[str, Any]]:
 
 @final
 @dataclass(frozen=True)
-class Line:
+class Caption:
     """A caption with its picture and part; `needs` names what a page must have to show it."""
 
     part: str
@@ -152,14 +152,14 @@ class Line:
             raise ValueError("a caption is empty")
 
 
-def read_film(file: Path | None) -> list[Line]:
+def read_film(file: Path | None) -> list[Caption]:
     """Read a film's script from a JSON file, or the page's own; raise InputError if it is unfit."""
     try:
         own = read_part(OWN_FILM).encode() if file is None else b""
         lines = parse_json(own or read_bytes(file or Path(), MAX_BYTES))
         if not isinstance(lines, list) or not 0 < len(lines) <= MOST_CAPTIONS:
             raise ValueError(f"it has not 1 to {MOST_CAPTIONS} captions")
-        film = [parse_record(Line, line) for line in lines]
+        film = [parse_record(Caption, line) for line in lines]
         characters = sum(len(line.text) for line in film)
         if characters > MOST_CHARACTERS:
             fact = f"its captions have {characters:,} characters"
@@ -178,7 +178,7 @@ def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
         yield begin, now
 
 
-def choose_lines(header: Mapping[str, Any]) -> list[Line]:
+def choose_lines(header: Mapping[str, Any]) -> list[Caption]:
     """Return the captions of a page's film, without those that need what the page lacks."""
     has = {
         "": True,
@@ -186,7 +186,7 @@ def choose_lines(header: Mapping[str, Any]) -> list[Line]:
         "positions": bool(header["experiments"]["positions"]["text"]),
         "stages": len(header["stages"]) > 1,
     }
-    lines = [Line(**line) for line in header["film"]]
+    lines = [Caption(**line) for line in header["film"]]
     return [line for line in lines if has[line.needs]]
 
 

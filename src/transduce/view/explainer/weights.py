@@ -29,7 +29,7 @@ from transduce.paper.model import Transformer, build_transformer
 from transduce.runs.average import average_snapshots
 from transduce.runs.ledger import PARENT
 from transduce.settings.fields import require
-from transduce.settings.recipe import correct_title
+from transduce.settings.recipe import renew_title
 from transduce.view.curves.curves import average_evenly
 from transduce.view.curves.read_log import read_run_log
 
@@ -66,7 +66,7 @@ def load_trained_stage(run: Path) -> tuple[Translator, Stage]:
     steps, weights, _ = average_snapshots(run, None)
     model = build_stored_model(replace(stored, weights=weights)).eval()
     equip_for_inference(model)
-    recipe = correct_title(translator.recipe, steps[-1])
+    recipe = renew_title(translator.recipe, steps[-1])
     translator = replace(translator, models=(model,), recipe=recipe, hashes=(), reload=None)
     name = f"trained (mean of {len(steps)} snapshots)" if len(steps) > 1 else "trained"
     return translator, replace(read_trained_stage(translator), name=name, step=steps[-1])

@@ -325,9 +325,7 @@ class KindSums:
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
 
-def silence_head(
-    operations: Operations, layer: int, head: int, *, causal: bool | None
-) -> Operations:
+def zero_head(operations: Operations, layer: int, head: int, *, causal: bool | None) -> Operations:
     """Return operations in which a head of a layer (both numbered from 1) outputs 0.
 
     `causal` says whether that head's attention has a causal mask; None means either.
@@ -367,7 +365,7 @@ def decode_without_head(
     """
     kind, layer, number = head
     if kind == "encoder":
-        without = silence_head(model.operations, layer, number, causal=None)
+        without = zero_head(model.operations, layer, number, causal=None)
         return model.decode(inputs, model.encode(source, without))
-    without = silence_head(model.operations, layer, number, causal=kind == "decoder")
+    without = zero_head(model.operations, layer, number, causal=kind == "decoder")
     return model.decode(inputs, memory, without)
