@@ -31,7 +31,7 @@ SUMMARY = {
     "Complete match": "complete_match",
     "Tagging accuracy": "tag_accuracy",
     "Number of sentence": "sentences",
-    "Number of Error sentence": "failed",
+    "Number of Error sentence": "errors",
     "Number of Skip  sentence": "skipped",
     "Number of Valid sentence": "valid",
 }
@@ -81,14 +81,14 @@ def test_every_line_of_evalb_s_own_example_is_scored_as_evalb_does(shared):
 def require_all_of_evalb(expected, report):
     """Fail unless lines, sums, messages and exit status are those that EVALB gave."""
     counts = ("length", "status", "matched", "gold", "test", "crossing", "words", "correct_tags")
-    assert [[getattr(one, key) for key in counts] for one in report.printed_sentences] == [
+    assert [[getattr(one, key) for key in counts] for one in report.sentences] == [
         [one[key] for key in counts] for one in expected["sentences"]
     ]
     assert list(report.messages) == expected["messages"]
     assert report.exit_status == expected["exit_code"]
     for summary, wanted in [
-        (report.evalb_all, expected["summary"].get("all")),
-        (report.evalb_cutoff, expected["summary"].get("cutoff")),
+        (report.all, expected["summary"].get("all")),
+        (report.cutoff, expected["summary"].get("cutoff")),
     ]:
         assert (summary is None) == (wanted is None)
         if summary and wanted:
@@ -121,45 +121,41 @@ def test_the_frozen_parameters_are_those_of_the_fixtures(facts):
 
 def test_counts_by_hand():
     report = score_brackets([JOHN], [FLAT])
-    (one,) = report.printed_sentences
+    (one,) = report.sentences
     # S, NP, VP, NP in the gold tree; TOP and the full stop are deleted
     assert (one.gold, one.test, one.matched, one.crossing) == (4, 1, 1, 0)
     assert (one.length, one.words, one.correct_tags) == (5, 4, 4)
-    assert report.evalb_all is not None
-    assert (report.evalb_all.recall, report.evalb_all.precision, report.evalb_all.f1) == (
-        25.0,
-        100.0,
-        40.0,
-    )
+    assert report.all is not None
+    assert (report.all.recall, report.all.precision, report.all.f1) == (25.0, 100.0, 40.0)
 
 
 def test_equal_brackets_are_counted_as_often_as_they_occur():
-    (one,) = score_brackets(["(NP (NP (NN x)))"], ["(NP (NN x))"]).printed_sentences
+    (one,) = score_brackets(["(NP (NP (NN x)))"], ["(NP (NN x))"]).sentences
     assert (one.matched, one.gold, one.test) == (1, 2, 1)
 
 
 def test_only_ascii_blanks_separate():
     line = "(S (NN a\u00a0b) (NN c\u2009d))"
-    (one,) = score_brackets([line], [line]).printed_sentences
+    (one,) = score_brackets([line], [line]).sentences
     assert (one.words, one.gold) == (2, 1)
 
 
 def test_a_failed_sentence_raises_evalb_s_f1_and_lowers_that_of_all_sentences():
     report = score_brackets([JOHN, JOHN, JOHN], [JOHN, "", JOHN.replace("dog", "cat")])
-    assert [one.status for one in report.printed_sentences] == [0, 2, 1]
+    assert [one.status for one in report.sentences] == [0, 2, 1]
     assert report.messages == ("3 : Words unmatch (dog|cat)",)
-    assert report.evalb_all is not None
-    assert report.evalb_all.f1 == 100.0
-    assert (report.evalb_all.failed, report.evalb_all.skipped, report.evalb_all.valid) == (1, 1, 1)
-    assert report.evalb_all.f1_of_all_sentences == pytest.approx(200 * 4 / (12 + 4))
+    assert report.all is not None
+    assert report.all.f1 == 100.0
+    assert (report.all.errors, report.all.skipped, report.all.valid) == (1, 1, 1)
+    assert report.all.f1_of_all_sentences == pytest.approx(200 * 4 / (12 + 4))
 
 
 def test_a_word_outside_of_a_leaf_ends_evalb_but_not_the_score_of_the_others():
     report = score_brackets([JOHN, JOHN, JOHN], [JOHN, "(TOP (S John has))", JOHN])
     assert report.exit_status == 1
-    assert len(report.printed_sentences) == 1
-    assert report.evalb_all is None
-    assert report.evalb_cutoff is None
+    assert len(report.sentences) == 1
+    assert report.all is None
+    assert report.cutoff is None
     assert report.messages[0] == "2 : More than two elements in a bracket"
     assert report.messages[-1] == "2 : Reading sentence"
     assert len(report.messages) == COLLINS.max_errors + 2
@@ -170,13 +166,13 @@ def test_there_is_no_limit_on_brackets_words_and_their_lengths():
     deep = "(NP " * 2_000 + f"(NN {'x' * 5_000})" + ")" * 2_000
     wide = f"(S {'(NN x) ' * 2_000})"
     report = score_brackets([deep, wide], [deep, wide])
-    assert [one.gold for one in report.printed_sentences] == [2_000, 1]
-    assert [one.words for one in report.printed_sentences] == [1, 2_000]
+    assert [one.gold for one in report.sentences] == [2_000, 1]
+    assert [one.words for one in report.sentences] == [1, 2_000]
 
 
 def test_closing_brackets_too_many_fail_the_sentence():
     report = score_brackets(["(NP (NN x))"] * 2, ["(NP (NN x)))", "(NP (NN x))))"])
-    assert [one.status for one in report.printed_sentences] == [1, 1]
+    assert [one.status for one in report.sentences] == [1, 1]
     assert report.messages == (
         "1 : Bracketing is unbalanced (too many open bracket)",
         "2 : Bracketing unbalance (too many close bracket)",
@@ -186,7 +182,7 @@ def test_closing_brackets_too_many_fail_the_sentence():
 
 def test_without_a_cut_off_there_is_one_summary():
     report = score_brackets([JOHN], [JOHN], replace(COLLINS, cutoff=None))
-    assert report.evalb_cutoff is None
+    assert report.cutoff is None
     assert "len<=" not in report.as_text()
     assert "-- len<=40 --" in score_brackets([JOHN], [JOHN]).as_text()
 
@@ -224,7 +220,7 @@ def test_the_order_of_sentences_does_not_matter(pairs, random):
     mixed = random.sample(pairs, len(pairs))
     unlimited = replace(COLLINS, max_errors=1_000)
     one, other = (
-        score_brackets([a for a, _ in order], [b for _, b in order], unlimited).evalb_all
+        score_brackets([a for a, _ in order], [b for _, b in order], unlimited).all
         for order in (pairs, mixed)
     )
     assert repr(one) == repr(other)  # nan is not equal to itself
@@ -236,12 +232,9 @@ def test_exchanging_the_sides_exchanges_recall_and_precision(pairs):
     gold, test = zip(*pairs, strict=True)
     unlimited = replace(COLLINS, max_errors=1_000)
     ours, theirs = score_brackets(gold, test, unlimited), score_brackets(test, gold, unlimited)
-    assert ours.evalb_all is not None
-    assert theirs.evalb_all is not None
-    assert (ours.evalb_all.recall, ours.evalb_all.precision) == (
-        theirs.evalb_all.precision,
-        theirs.evalb_all.recall,
-    )
+    assert ours.all is not None
+    assert theirs.all is not None
+    assert (ours.all.recall, ours.all.precision) == (theirs.all.precision, theirs.all.recall)
 
 
 def test_labels_matter_only_where_they_count():

@@ -44,7 +44,7 @@ FIGURES: dict[str, Callable[[BracketSummary], float]] = {
 }
 COUNTS: dict[str, Callable[[BracketSummary], int]] = {
     "sentences": lambda one: one.sentences,
-    "failed": lambda one: one.failed,
+    "failed": lambda one: one.errors,
     "skipped": lambda one: one.skipped,
     "gold brackets": lambda one: one.gold,
     "output brackets": lambda one: one.test,
@@ -346,7 +346,7 @@ def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
         display.print_message(f"  and {len(report.messages) - MESSAGES:,} messages more")
     if report.exit_status:
         display.print_message(
-            f"  EVALB itself ends at line {len(report.printed_sentences) + 1:,} without a summary:"
+            f"  EVALB itself ends at line {len(report.sentences) + 1:,} without a summary:"
             f" MAX_ERROR is {report.parameters.max_errors}"
         )
     if any(report.unlabelled_roots):

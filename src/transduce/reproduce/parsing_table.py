@@ -216,7 +216,7 @@ def score_parser(
         f1_up_to_40=short.f1_of_all_sentences,
         f1_of_sentences=of_sentences.every_sentence.f1_of_all_sentences,
         complete=whole.complete_match,
-        failed=whole.failed + whole.skipped,
+        failed=whole.errors + whole.skipped,
         trees=whole.sentences,
     )
 

@@ -108,7 +108,7 @@ def score_trees(
     """Score output trees against gold trees as EVALB does, one tree per line.
 
         report = transduce.score_trees(["(S (NN a))"], ["(S (NN a))"])
-        print(report.evalb_all.f1, report.evalb_all.f1_of_all_sentences)
+        print(report.all.f1, report.all.f1_of_all_sentences)
 
     Texts are files or lists of lines. `parameters` is "COLLINS", "new" or "unlabelled", or the path
     of an EVALB .prm file. One summary covers sentences of up to `cutoff` words, by default the

@@ -34,7 +34,7 @@ class BracketSummary:
     """Sums over sentences, with EVALB's scores and an F1 that includes failed sentences."""
 
     sentences: int
-    failed: int
+    errors: int
     skipped: int
     matched: int
     gold: int
@@ -50,7 +50,7 @@ class BracketSummary:
     @property
     def valid(self) -> int:
         """The number of sentences that EVALB scores."""
-        return self.sentences - self.failed - self.skipped
+        return self.sentences - self.errors - self.skipped
 
     @property
     def recall(self) -> float:
@@ -88,8 +88,7 @@ class BracketSummary:
         figures = ("recall", "precision", "f1", "f1_of_all_sentences", "complete_match")
         values = {name: getattr(self, name) for name in (*figures, "tag_accuracy")}
         values["f1"] = None if math.isnan(self.f1) else self.f1
-        counts = {"errors" if key == "failed" else key: n for key, n in asdict(self).items()}
-        return {**counts, "valid": self.valid, **values}
+        return {**asdict(self), "valid": self.valid, **values}
 
 
 def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
@@ -99,7 +98,7 @@ def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
     names = ("matched", "gold", "test", "crossing", "words", "correct_tags")
     return BracketSummary(
         sentences=len(every),
-        failed=sum(one.status == FAILED for one in every),
+        errors=sum(one.status == FAILED for one in every),
         skipped=sum(one.status == SKIPPED for one in every),
         **{name: sum(getattr(one, name) for one in valid) for name in names},
         complete=sum(one.is_complete for one in valid),
@@ -122,17 +121,17 @@ class BracketReport:
     unlabelled_roots: tuple[int, int]  # gold and output lines whose outer bracket has no label
 
     @property
-    def printed_sentences(self) -> tuple[SentenceCounts, ...]:
+    def sentences(self) -> tuple[SentenceCounts, ...]:
         """The counts of the sentences that EVALB prints: all, or those before its error limit."""
         return self.pairs[: self.printed]
 
     @property
-    def evalb_all(self) -> BracketSummary | None:
+    def all(self) -> BracketSummary | None:
         """EVALB's summary of all sentences, or None if EVALB stopped at its error limit."""
         return None if self.exit_status else summarise(self.pairs)
 
     @property
-    def evalb_cutoff(self) -> BracketSummary | None:
+    def cutoff(self) -> BracketSummary | None:
         """EVALB's summary of sentences up to the cut-off length, or None if it prints none."""
         return None if self.exit_status else self.short_sentences
 
@@ -145,7 +144,7 @@ class BracketReport:
     def short_sentences(self) -> BracketSummary | None:
         """The summary of all sentences up to the cut-off length, or None without a cut-off.
 
-        Unlike `evalb_cutoff`, this summary exists even if EVALB stopped at its error limit.
+        Unlike `cutoff`, this summary exists even if EVALB stopped at its error limit.
         """
         cutoff = self.parameters.cutoff
         if cutoff is None:
@@ -159,7 +158,7 @@ class BracketReport:
             "parameters": asdict(self.parameters),
             "all": self.every_sentence.as_json(),
             "cutoff": short and short.as_json(),
-            "sentences": [asdict(one) for one in self.printed_sentences],
+            "sentences": [asdict(one) for one in self.sentences],
             "messages": list(self.messages),
             "evalb_exit_status": self.exit_status,
             "unlabelled_roots": list(self.unlabelled_roots),
@@ -170,12 +169,12 @@ class BracketReport:
 
         If EVALB gave up, it prints the table only.
         """
-        table = [format_sentence(n, one) for n, one in enumerate(self.printed_sentences, start=1)]
+        table = [format_sentence(n, one) for n, one in enumerate(self.sentences, start=1)]
         lines = [*HEAD, RULE, *table]
-        if every := self.evalb_all:
+        if every := self.all:
             lines += [RULE, format_total(every), "=== Summary ===", "\n-- All --"]
             lines += format_summary(every)
-        if short := self.evalb_cutoff:
+        if short := self.cutoff:
             lines += [f"\n-- len<={self.parameters.cutoff} --", *format_summary(short)]
         return "\n".join(lines)
 
@@ -258,7 +257,7 @@ def format_summary(one: BracketSummary) -> Iterator[str]:
     """Yield the lines of one summary as EVALB prints them."""
     counts = {
         "Number of sentence": one.sentences,
-        "Number of Error sentence": one.failed,
+        "Number of Error sentence": one.errors,
         "Number of Skip  sentence": one.skipped,
         "Number of Valid sentence": one.valid,
     }
