@@ -106,9 +106,9 @@ def command(
     """Translate text by TEACHER, and train a small student on the good pairs.
 
     Several teachers are an ensemble. The stages are folders in OUTPUT: text, shards (the teacher's
-    translations), pairs (with a report of the rules that others broke), run (the student's
-    training), model (the student) and report (a page of all stages). The same command again
-    resumes in the middle of any stage.
+    translations of 10,000 lines each), pairs (with a report of the rules that others broke), run
+    (the student's training), model (the student) and report (a page of all stages). The same
+    command again resumes after the last finished stage, shard or checkpoint.
     """
     signals.ignore_checkpoint_signal()
     from transduce.cli.training import show_progress

@@ -7,8 +7,8 @@
     FOLDER/model/    the student
     FOLDER/report/   a page of all stages, with scores and speeds (`report.py`)
 
-The same call resumes in the middle of any stage. A stage that was made of other files, by another
-teacher or with other options is refused.
+The same call resumes after the last finished stage, shard or checkpoint. A stage that was made of
+other files, by another teacher or with other options is refused.
 """
 
 import hashlib
