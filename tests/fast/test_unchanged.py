@@ -13,6 +13,7 @@ from tests.training.tiny import training_of
 from torch.nn import functional
 
 import transduce
+from transduce import equip
 from transduce.equip import import_fast
 from transduce.errors import InputError
 from transduce.fast.choose import equip_for_inference, equip_for_training
@@ -189,6 +190,14 @@ def test_another_optimiser_trains(change):
 def test_without_the_package_there_is_none_of_its_modules(monkeypatch):
     monkeypatch.setitem(sys.modules, "transduce.fast", None)
     assert import_fast("choose") is None
+
+
+def test_a_variable_leaves_the_package_out(monkeypatch):
+    monkeypatch.setenv("TRANSDUCE_PLAIN", "1")
+    assert import_fast("choose") is None
+    model = model_of(sizes())
+    equip.equip_for_inference(model, InferencePrecision.FLOAT32)
+    assert model.operations is PLAIN
 
 
 def test_without_the_package_compiling_is_refused(monkeypatch):
