@@ -32,7 +32,7 @@ def import_fast(name: str) -> ModuleType | None:
 
 
 def list_changed_parts() -> list[str]:
-    """Return the names of operations, modules and functions whose fast form a change rules out."""
+    """Return the names of changed parts of `paper/`, which run as changed and not in fast form."""
     unchanged = import_fast("unchanged")
     return sorted(unchanged.find_changed()) if unchanged else []
 

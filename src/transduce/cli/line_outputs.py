@@ -65,7 +65,7 @@ def write_lines(
     first: int = 1,
     flush: bool = False,
 ) -> None:
-    """Write each line's result, formatted with the line's number, to the file that `opened` opens.
+    """Write `format_line(number, result)` of each result to `opened`; show "VERB: N lines".
 
     With `flush` each line is passed on before the next one is found. `first` is the number of the
     first line.
@@ -79,7 +79,7 @@ def write_lines(
 
 
 def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
-    """Yield each result unchanged, and show on a terminal how many lines are done."""
+    """Yield each result unchanged; meanwhile show "VERB: N lines" on a terminal."""
     with display.show_status(f"{verb}: reading") as show:
         for number, one in enumerate(found, start=1):
             show(f"{verb}: {number:,} lines")

@@ -245,7 +245,7 @@ def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
 
 
 def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
-    """Return a shard to write to its own folder in `output`; it has no lines if written already."""
+    """Return a shard to write in `output`: no lines if it is there, refused if `how` differs."""
     from transduce.inference.shards import create_shard, is_written
     from transduce.inference.translator import WORKER_BLOCK
 
@@ -294,7 +294,7 @@ def note_markup(
 
 
 def write_document(choice: TranslatorChoice, source: Path, output: Path | None, form: str) -> None:
-    """Translate a document to a file or standard output; print how many sentences it had."""
+    """Translate a document in the format `form`; write it, and print how many sentences it had."""
     from transduce.inference.documents import join_outputs, parse_document, translate_sentences
 
     on_warning = WarningPrinter()

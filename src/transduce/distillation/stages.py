@@ -194,7 +194,7 @@ def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = 
 @final
 @dataclass(frozen=True)
 class PairOptions:
-    """How pairs are chosen: the share of improbable pairs to drop, the seed, the language."""
+    """How pairs are chosen: the share of improbable ones to drop, the shuffle's seed, language."""
 
     worst: float = WORST
     seed: int = 1

@@ -60,13 +60,13 @@ def replace_unless_changed(given: Operations, **faster: object) -> Operations:
 
 
 def find_changed(plain: Operations = PLAIN) -> set[str]:
-    """Return the names in `ORIGINALS` whose code is another; `plain` has the operations' code."""
+    """Return names in `ORIGINALS` whose code was changed; `plain` has the operations to check."""
     return {name for name in ORIGINALS if is_changed(name, plain)}
 
 
 @cache
 def is_changed(name: str, plain: Operations = PLAIN) -> bool:
-    """Return whether code that the fast form `name` stands for is not what it was written for."""
+    """Return whether the code of `paper/` that the fast form `name` replaces was changed."""
     return hash_code(name, plain) != ORIGINALS[name][1]
 
 

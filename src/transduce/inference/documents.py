@@ -24,7 +24,7 @@ LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[a-zA-Z0-9-]+)?")
 @final
 @dataclass(frozen=True)
 class TranslatedDocument:
-    """A translated document as text, with counts of its sentences and notes for its review."""
+    """A translated document: text, counts of new and kept translations, review notes, warnings."""
 
     text: str
     sentences: int  # the number of sentences that were translated
@@ -69,7 +69,7 @@ def parse_document(translator: Translator, document: Path | bytes, form: object)
 
 
 def translate_sentences(translator: Translator, document: Document) -> Iterator[list[Output]]:
-    """Yield the outputs of each sentence, with word alignments if the document has inline tags."""
+    """Yield [the output] of each sentence, with word alignments if there are inline tags."""
     on_warning = translator.on_warning
 
     def warn(warning: LineWarning) -> None:

@@ -138,7 +138,7 @@ def describe_slow_metrics(
 
 
 def warn_of_mixed_forms(texts: Mapping[str, Sequence[str]]) -> str:
-    """Return a warning if some but not all texts, given by name, fail a check in FORMS, else ""."""
+    """Return a warning if only some texts are in NFC or have invisible characters, else ""."""
     for fact, fits in FORMS.items():
         misfits = [name for name, text in texts.items() if not all(map(fits, text))]
         if 0 < len(misfits) < len(texts):

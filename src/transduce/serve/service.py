@@ -192,7 +192,7 @@ async def end_with_client(job: Job, receive: Receive) -> None:
 
 
 def match_language(code: str, known: Sequence[str]) -> str:
-    """Return `code` if known, else the only known code of its language, if any: en-GB for en."""
+    """Return the only known code of an unknown code's language, en-GB for en; else `code`."""
     same = {one for one in known if read_primary_code(one) == read_primary_code(code)}
     return code if code in known or len(same) != 1 else same.pop()
 

@@ -54,7 +54,7 @@ def read_short_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_byte_lines(path: Path | str) -> Iterator[bytes]:
-    """Yield the lines of a text file as bytes with their line ends; "-" is standard input."""
+    """Yield a file's lines as bytes with line ends ("-": stdin); InputError if it changes."""
     count = 0
     reading = explain_read_errors(display_name(path), lambda: f"{count} lines were read; ")
     with reading, open_unpacked(path) as file:

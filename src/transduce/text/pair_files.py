@@ -62,10 +62,10 @@ LONGEST_CELL = 1 << 24  # characters
 def read_pair_file(
     path: Path, columns: Columns | None = None, more_hint: str = ""
 ) -> Iterator[Pair]:
-    """Yield a file's pairs, read as CSV, TMX or XLIFF by its name, else as tab-separated columns.
+    """Yield the pairs of a CSV, TMX, XLIFF or tab-separated file; ("", reason) for what is none.
 
-    A first line that names the two sides, such as source and target, is no pair. In CSV it is
-    left out; in tab-separated columns it is yielded as ("", reason), which the cleaning counts.
+    The file's name decides. A first line that names the two sides, such as source and target, is no
+    pair: CSV leaves it out, tab-separated columns yield ("", reason), which the cleaning counts.
 
     `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
     names; in TMX and XLIFF the codes of two languages. By default a line has two columns (in CSV
@@ -192,7 +192,7 @@ def find_columns(
 
 
 def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield a TMX file's pairs in two languages; ("", reason) for a unit without a text in both."""
+    """Yield a TMX file's pairs, ("", reason) for a unit without both; InputError if no pair."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for texts, declared in list_variants(path):
@@ -224,7 +224,7 @@ def list_variants(path: Path) -> Iterator[tuple[dict[str, str], str]]:
 
 
 def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield an XLIFF 1.2 or 2 file's pairs; ("", reason) for a lacking or unfinished target."""
+    """Yield an XLIFF file's pairs, ("", reason) for an unfinished target; InputError if no pair."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for unit, above in parse_file(path, {"trans-unit", "segment"}):
@@ -258,7 +258,7 @@ def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
 
 
 def detect_languages(path: Path) -> tuple[str, str]:
-    """Return a TMX or XLIFF file's (source, target) languages; ("", "") if it names none."""
+    """Return a TMX or XLIFF file's (source, target), ("", "") if none; InputError if unclear."""
     if find_suffix(path) == ".tmx":
         for texts, declared in list_variants(path):
             if len(texts) > 1:
@@ -286,7 +286,7 @@ def normalise_code(code: str) -> str:
 
 
 def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[str, str]:
-    """Return two codes as (source, target), source as `declared` in the header; else InputError."""
+    """Return (source, target); InputError unless `codes` are the `declared` one and one other."""
     main = [code.partition("-")[0] for code in codes]
     source = declared.partition("-")[0]
     others = {*main} - {source}

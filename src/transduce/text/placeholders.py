@@ -100,7 +100,7 @@ def list_masks(text: str) -> list[Masked]:
 
 
 def mask(text: str, words: Sequence[str]) -> Masked | None:
-    """Replace a text's URLs and like items by `words`; None if too few or not found again."""
+    """Replace a text's URLs and like items by `words`; None if too few, or one touches letters."""
     items = [text[start:end] for start, end in find_items(text)]
     free = [word for word in words if word not in text]
     distinct = dict.fromkeys(items)

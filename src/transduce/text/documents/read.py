@@ -33,7 +33,7 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 
 
 def read_document(document: Path | bytes, form: object, options: ParseOptions) -> Document:
-    """Parse a document (a path, "-" or bytes) in the format `form`, such as "po"; refuse others."""
+    """Parse a document (path, "-", bytes) as `form`, such as "po"; InputError if it is another."""
     if not isinstance(form, str) or form not in FORMATS:
         close = suggest_names(form if isinstance(form, str) else "", FORMATS)
         raise InputError(f"unknown format {short_repr(form)}", close)

@@ -218,7 +218,7 @@ def fill_gaps(
     translations: Sequence[tuple[Sequence[str], Sequence[Links]]],
     options: ParseOptions,
 ) -> Joined:
-    """Return the XLIFF text with all gaps filled, and a note if a target's placeholders differ."""
+    """Return the XLIFF text, gaps filled, and a note on each target whose placeholders differ."""
     written, doubts = [event.raw for event in found.events], list[str]()
     for (unit, split), (texts, links) in zip(gaps, translations, strict=True):
         both = zip(split.sentences, texts, strict=True)

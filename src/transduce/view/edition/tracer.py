@@ -109,7 +109,7 @@ class CallTracer:
 
 
 def find_statements(tree: ast.AST) -> dict[int, tuple[Lines, ast.stmt]]:
-    """Return for each line ((first line, last line), statement) of its innermost statement."""
+    """Map lines to ((first, last line), innermost statement); a compound one has its head alone."""
     found = dict[int, tuple[Lines, ast.stmt]]()
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
