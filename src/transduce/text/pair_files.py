@@ -18,6 +18,7 @@ from xml.parsers import expat
 from transduce.durable.files import PACKED
 from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
+from transduce.text.documents.xliff import is_finished
 from transduce.text.files import (
     count_columns,
     display_name,
@@ -35,8 +36,6 @@ PART = 1 << 16
 DEEPEST = 100  # most levels of nested elements
 CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # hold no words
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-# the states of finished translations in XLIFF 1.2 and 2; None if a unit has no state
-GOOD_STATES = {None, "translated", "reviewed", "signed-off", "final"}
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'"[^"]*"')
 OTHER_NAMES = """
@@ -241,7 +240,7 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
         if not all(pair):
             filled = ", ".join(code for code, text in texts.items() if code and text)
             yield "", f"no text in both languages{', but in ' if filled else ''}{filled}"
-        elif state not in GOOD_STATES and unit.get("approved") != "yes":
+        elif not is_finished(state, unit.get("approved")):
             yield "", f"state {state}: {pair[1]}"
         else:
             counts["pairs"] += 1
