@@ -69,7 +69,7 @@ def test_entries_for_review_are_named_and_counted(call, babbler):
     ended = call("translate", babbler, "--format=po", *FAST, stdin=file)
     assert ended.code == 0
     assert ended.stderr == (
-        "warning: line 1: msgstr lacks 77\n"
+        "warning: line 1: msgstr lacks the number 77\n"
         "2 sentences translated; 1 entry was translated before; 1 is marked for review\n"
     )
     assert ended.stdout.startswith('#, fuzzy\nmsgid "77 dogs"\nmsgstr "')

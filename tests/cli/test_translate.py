@@ -319,7 +319,7 @@ def test_what_is_lost_is_named_with_its_line(call, babbler):
     data = b"a woman\nthe old 77 houses\n"
     ended = call("translate", babbler, *FAST, "--json", stdin=data)
     assert ended.stderr == (
-        "warning: line 2: its translation lacks 77\n"
+        "warning: line 2: its translation lacks the number 77\n"
         "warning: 1 line lost something in translation: see the warnings above\n"
     )
     found = [json.loads(line) for line in ended.stdout.splitlines()]

@@ -126,7 +126,7 @@ def test_a_target_has_its_own_line_and_prefix():
 
 def test_states_say_that_a_machine_translated():
     joined = parse(NEW).join(["a", "c"], [])
-    assert joined.for_review == ("line 3, 1: the target lacks %s",)
+    assert joined.for_review == ("line 3, segment 1: the target lacks %s",)
     assert '<segment id="1"><source>Go' in joined.text
     assert '<segment state="translated"><source>Use' in joined.text
     assert '<segment id="1" state="translated">' in repeat(parse(NEW)).text

@@ -239,7 +239,7 @@ def fill_gaps(
         if doubt:
             line = sum(event.raw.count("\n") for event in found.events[: unit.start]) + 1
             name = attributes.get("id")
-            named = "" if name is None else f", {name}"
+            named = "" if name is None else f", {UNITS[found.version]} {name}"
             doubts.append(f"line {line}{named}: the target {doubt}")
         put_target(found, written, unit, split.join(texts, links))
         if found.version == "1" and attributes.get("approved") == "yes":
