@@ -326,6 +326,16 @@ def test_what_is_lost_is_named_with_its_line(call, babbler):
     assert [one["outputs"][0].get("lost") for one in found] == [None, ["77"]]
 
 
+def test_of_many_losses_the_first_are_named_and_all_are_counted(call, babbler):
+    data = "".join(f"the old {number} houses\n" for number in range(70, 90)).encode()
+    said = call("translate", babbler, *FAST, stdin=data).stderr.splitlines()
+    assert said[9] == "warning: line 10: its translation lacks the number 79"
+    assert said[10:] == [
+        "warning: 20 lines lost something in translation: see the warnings above; only the first "
+        "10 are named"
+    ]
+
+
 @pytest.fixture
 def collections():
     """Python's garbage collections from here on, which begin as often as in a new process."""

@@ -88,10 +88,10 @@ def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
     yield from pairs
 
 
-def require_one_side(path: Path) -> None:
+def require_one_side(path: Path, hint: str = "") -> None:
     """Raise InputError if a file is named as TMX or XLIFF, which hold both sides of pairs."""
     fact = f"{path} is a translation memory, which holds both sides"
-    require(find_suffix(path) not in {".tmx", *XLIFF}, fact, f"--pairs {path}")
+    require(find_suffix(path) not in {".tmx", *XLIFF}, fact, hint or f"--pairs {path}")
 
 
 def require_columns(columns: object) -> None:
