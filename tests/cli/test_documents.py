@@ -132,6 +132,12 @@ def test_a_document_of_other_languages_is_a_warning(call, babbler, form, data, s
         ("html", b'# a\n\nmsgid "a"\n', "is po by its first lines, and is to be read as html"),
         ("text", b"\n1\n00:00:01,0 --> 00:00:02,0\na", "is srt by its first lines, and is to"),
         ("html", b"<?xml version='1.0'?>\n<xliff>", "is xliff by its first lines, and is to be"),
+        (
+            "xliff",
+            b"<!DOCTYPE html>\n<p>",
+            "is html by its first lines, and is to be read as xliff",
+        ),
+        ("po", b"<?xml version='1.0'?>\n<html>", "is html by its first lines, and is to be read"),
         ("text", b"<!DOCTYPE HTML><p>", "is html by its first lines, and is to be read as text"),
     ],
 )

@@ -28,6 +28,7 @@ from transduce.text.files import (
     read_pairs_tsv,
 )
 from transduce.text.languages import LANGUAGE_NAMES
+from transduce.text.xml import INVALID_TOKEN, LONE_HINT
 
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
@@ -331,6 +332,8 @@ def parse_file(
         except (Xml.ParseError, ValueError, LookupError) as error:  # the last two: a bad encoding
             fact = f"is no XML that can be read ({error})"
             hint = "is the file complete? export it anew, in UTF-8"
+            if isinstance(error, Xml.ParseError) and error.code == INVALID_TOKEN:
+                hint = f"{LONE_HINT}; is the file in UTF-8?"
             raise InputError(fact, hint, file=name) from None
 
 

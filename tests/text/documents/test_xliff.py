@@ -179,6 +179,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><xliff version="2.0
         ('<!DOCTYPE x SYSTEM "file:///etc/passwd"><xliff version="2.0"/>', "has a document type"),
         ('<xliff version="2.0">&b;</xliff>', r"line 1: .*well-formed XML \(undefined entity\)"),
         ("<xliff>\n<a></b>", r"line 2: is not well-formed XML \(mismatched tag\)"),
+        ("<xliff>R & D", r"\(not well-formed(.|\n)*hint: a lone & is written &amp;,"),
         ("", "line 1: is not well-formed XML"),
         ("<html/>", r"is no XLIFF of version 1 or 2(.|\n)*format that it has"),
         ('<xliff version="3.0"/>', "is no XLIFF of version 1 or 2"),

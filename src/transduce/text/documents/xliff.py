@@ -24,7 +24,7 @@ from transduce.text.documents.document import Document, Joined, ParseOptions, wa
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.inline import Kind, Links, Piece
 from transduce.text.placeholders import compare_placeholders
-from transduce.text.xml import escape_xml, unescape_references
+from transduce.text.xml import INVALID_TOKEN, LONE_HINT, escape_xml, unescape_references
 
 ATTRIBUTE = re.compile(r"""(?<!\s)(\s++)([^\s=/>"']++)(\s*+=\s*+)("[^"]*"|'[^']*')""")
 TAG_NAME = re.compile(r"<([^\s/>]+)")
@@ -65,6 +65,7 @@ def read_events(document: str, file: str) -> list[Event]:
     except expat.ExpatError as error:
         fact = f"is not well-formed XML ({expat.ErrorString(error.code)})"
         hint = "`xmllint --noout FILE` checks such files"
+        hint = f"{LONE_HINT}; {hint}" if error.code == INVALID_TOKEN else hint
         raise InputError(fact, hint, file=file, line=error.lineno) from None
     ends = [start for start, _ in reader.found[1:]] + [len(data)]
     for number, ((start, event), (following, _)) in enumerate(pairwise(reader.found)):
