@@ -89,7 +89,7 @@ def test_the_answer_names_what_did_not_come_back(client):
     texts = ["the old red house", "a woman runs 77"]
     answer = client.translate(texts, detail=True).json
     assert answer["lost"] == [[], ["77"]]
-    assert answer["sentences"][1][0]["warnings"] == ["its translation lacks 77"]
+    assert answer["sentences"][1][0]["warnings"] == ["its translation lacks the number 77"]
 
 
 def test_details_are_of_the_words_that_are_shown(client):

@@ -10,7 +10,7 @@ import click
 from transduce.cleaning import WORST
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions
-from transduce.cli.line_outputs import WarningPrinter
+from transduce.cli.line_outputs import SHOWN, WarningPrinter
 from transduce.cli.options import FILE, FiniteRange, add_options, refuse_given
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.distillation import LONGEST, STAGES
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from transduce.distillation.distil import Distillation
 
 DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
-SHOWN = 10  # warnings of each kind that are printed; a text may cause millions
 
 
 @click.command("distil")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from transduce.inference.lines import LineWarning
     from transduce.inference.outputs import Output
 
+SHOWN = 10  # warnings of a kind that are printed about a file, which may cause millions
 Found = TypeVar("Found")  # what is found for a line, such as its outputs
 # Matches the end of a line that is not tokenised. A match may begin only where a word does:
 # trying every letter of a very long word would take time that grows with its length squared.
@@ -53,7 +54,8 @@ class WarningPrinter:
         for kind, (one, several, end) in EFFECTS.items():
             if count := self.counts[kind]:
                 lines = f"1 line {one}" if count == 1 else f"{count:,} lines {several}"
-                display.print_message(f"warning: {lines}: {end or too_long}")
+                first = f"; only the first {self.most} are named" if count > self.most else ""
+                display.print_message(f"warning: {lines}: {end or too_long}{first}")
 
 
 def write_lines(

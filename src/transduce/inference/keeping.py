@@ -19,6 +19,7 @@ from transduce.text.clean import normalise
 from transduce.text.inline import PRIVATE, Piece, insert_markup
 from transduce.text.placeholders import (
     Masked,
+    describe_items,
     find_items,
     find_lost,
     has_words,
@@ -28,7 +29,6 @@ from transduce.text.placeholders import (
 from transduce.text.sentences import OPENING
 
 MAX_ITEMS = 100  # in a line; the time to place them is quadratic
-MOST_NAMED, LONGEST = 5, 60  # how many items a warning names, and with how many characters
 Restore = Callable[[Output], tuple[str, bool]]  # returns (text with items, whether all are there)
 
 
@@ -161,12 +161,5 @@ def warn_of_loss(line_number: int, outputs: Sequence[Output]) -> list[LineWarnin
     """Return [a warning] if the best output of line `line_number` lacks URLs or the like, or []."""
     if not outputs[0].lost:
         return []
-    fact = f"its translation lacks {describe_lost(outputs[0].lost)}"
+    fact = f"its translation lacks {describe_items(outputs[0].lost)}"
     return [LineWarning(line_number, fact, "lost")]
-
-
-def describe_lost(lost: Sequence[str]) -> str:
-    """Return the first 5 `lost` as text, each cut to 60 characters, and how many more there are."""
-    named = [one if len(one) <= LONGEST else f"{one[:LONGEST]}…" for one in lost[:MOST_NAMED]]
-    more = len(lost) - len(named)
-    return ", ".join(named) + (f" and {more:,} more" if more else "")

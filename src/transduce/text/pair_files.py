@@ -18,6 +18,7 @@ from xml.parsers import expat
 from transduce.durable.files import PACKED
 from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
+from transduce.text.documents.xliff import is_finished
 from transduce.text.files import (
     count_columns,
     display_name,
@@ -27,6 +28,7 @@ from transduce.text.files import (
     read_pairs_tsv,
 )
 from transduce.text.languages import LANGUAGE_NAMES
+from transduce.text.xml import INVALID_TOKEN, LONE_HINT
 
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
@@ -35,8 +37,6 @@ PART = 1 << 16
 DEEPEST = 100  # most levels of nested elements
 CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # hold no words
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-# the states of finished translations in XLIFF 1.2 and 2; None if a unit has no state
-GOOD_STATES = {None, "translated", "reviewed", "signed-off", "final"}
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'"[^"]*"')
 OTHER_NAMES = """
@@ -89,10 +89,10 @@ def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
     yield from pairs
 
 
-def require_one_side(path: Path) -> None:
+def require_one_side(path: Path, hint: str = "") -> None:
     """Raise InputError if a file is named as TMX or XLIFF, which hold both sides of pairs."""
     fact = f"{path} is a translation memory, which holds both sides"
-    require(find_suffix(path) not in {".tmx", *XLIFF}, fact, f"--pairs {path}")
+    require(find_suffix(path) not in {".tmx", *XLIFF}, fact, hint or f"--pairs {path}")
 
 
 def require_columns(columns: object) -> None:
@@ -241,7 +241,7 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
         if not all(pair):
             filled = ", ".join(code for code, text in texts.items() if code and text)
             yield "", f"no text in both languages{', but in ' if filled else ''}{filled}"
-        elif state not in GOOD_STATES and unit.get("approved") != "yes":
+        elif not is_finished(state, unit.get("approved")):
             yield "", f"state {state}: {pair[1]}"
         else:
             counts["pairs"] += 1
@@ -332,6 +332,8 @@ def parse_file(
         except (Xml.ParseError, ValueError, LookupError) as error:  # the last two: a bad encoding
             fact = f"is no XML that can be read ({error})"
             hint = "is the file complete? export it anew, in UTF-8"
+            if isinstance(error, Xml.ParseError) and error.code == INVALID_TOKEN:
+                hint = f"{LONE_HINT}; is the file in UTF-8?"
             raise InputError(fact, hint, file=name) from None
 
 
