@@ -200,7 +200,8 @@ def shorten_name(name: str) -> str:
     base, joint, changes = name.partition(" with ")
     if len(name) <= MOST_NAME_CHARACTERS or not joint:
         return name
-    return f"{base} with {len(changes.split(', '))} changed settings"
+    count = len(changes.split(", "))
+    return f"{base} with {count} changed setting{'s' * (count != 1)}"
 
 
 def build_title(recipe: Recipe, updates: int | None = None) -> str:

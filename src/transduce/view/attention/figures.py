@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from transduce.errors import InputError
+from transduce.settings.fields import require
 from transduce.text.xml import escape_xml
 from transduce.view.attention.record import AttentionView, join_words
 from transduce.view.drawings.axes import CATEGORY10, build_svg
@@ -158,8 +159,11 @@ def rank_heads(
 
     For Figures 3 and 4 the strength is the weight from the figure's word on the words that it
     should attend to. For Figure 5 it is the total variation distance between two heads of a
-    layer, averaged over queries. Raises InputError if the text lacks one of the words.
+    layer, averaged over queries. Raises InputError if the text lacks one of the words, or if the
+    model has one head where two are compared.
     """
+    fact, hint = "Figure 5 compares two heads of a layer, and this model has one", "draw another"
+    require(bool(figure.word) or joined.weights.shape[1] > 1, fact, hint)
     ranked = rank_by_difference(joined) if not figure.word else rank_by_weight(joined, figure)
     numbered = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
     return sorted(numbered, key=lambda one: (-one.strength, one.layer, one.heads))
