@@ -28,7 +28,7 @@ LEFT_OUT = ("on", "shard")
 
 
 def run_shards(context: click.Context, where: str, shards: str) -> None:
-    """Run this command for every shard on Ray; exit with the code of the first that fails.
+    """Run "all/N" `shards` of this command on Ray (`where`: ray[=HOST:PORT]); exit if any fails.
 
     `shards` is their number, such as all/8. `where` is `ray`, for this machine, or `ray=ADDRESS`,
     for a cluster.

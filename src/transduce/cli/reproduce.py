@@ -31,7 +31,7 @@ PLOT_HELP = "Also write a picture (needs matplotlib)."
 
 
 def read_names(value: str) -> tuple[str, ...]:
-    """Split a comma-separated text into different names; raise InputError if there is none."""
+    """Return the names in a comma-separated text, each once; raise InputError if there is none."""
     names = tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
     require(bool(names), f"{value!r} names nothing", "without the option, all are measured")
     return names

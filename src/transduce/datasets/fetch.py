@@ -165,7 +165,7 @@ def choose_texts(
 def choose_available(
     part: Part, name: str, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[Texts, dict[Text, VerifiedFile]]:
-    """Find or download a part's files; return (first texts to be had, {text: file}).
+    """Return (texts, {text: file}) for the first of a part's alternatives found or downloaded.
 
     InputError, with the part's `name`, if no texts can be had.
     """

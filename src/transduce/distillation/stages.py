@@ -179,7 +179,7 @@ def translate_text(
 
 
 def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = ()) -> Translator:
-    """Return a translator whose warnings say where their lines are, such as in which file.
+    """Return a translator whose warnings name `place`, and `lines[n - 1]`, if given, for line n.
 
     `lines` are the line numbers at that place, if the translator does not get all lines in order.
     """
@@ -194,7 +194,7 @@ def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = 
 @final
 @dataclass(frozen=True)
 class PairOptions:
-    """How pairs are chosen: the share of improbable ones to drop, the shuffle's seed, language."""
+    """How pairs are chosen: share of improbable ones to drop, shuffle's seed, target language."""
 
     worst: float = WORST
     seed: int = 1

@@ -338,7 +338,7 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
 
 
 def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
-    """Open a folder of this kind, such as "store"; FolderError for a wrong manifest or file name.
+    """Open a `kind` of folder; FolderError for a bad manifest or a missing or unknown file.
 
     `unlisted` names files that may be in the folder but not in the manifest; they have their own
     checksums.

@@ -260,7 +260,7 @@ def list_differences(model: TaskModel) -> list[str]:
 
 @final
 class BergamotEngine:
-    """Bergamot's WebAssembly in Node.js with an exported folder loaded, on one thread."""
+    """Bergamot's WebAssembly on an exported folder; each `translate` loads it in a new Node.js."""
 
     limits_length = False  # it allows some multiple of the source's length
     is_greedy = True

@@ -142,7 +142,7 @@ def sum_rows(a: Float[Tensor, "R m"]) -> Float[Tensor, " m"]:
 
 
 def weighted_sums(factors: Float[Tensor, "k R"], a: Float[Tensor, "R m"]) -> Float[Tensor, "k m"]:
-    """Return k ≤ SUM_ROWS weighted sums of a bfloat16 matrix's rows, added in float32."""
+    """Return k ≤ SUM_ROWS bfloat16 sums of `a`'s rows times `factors`, added in float32."""
     padded = factors.new_zeros(SUM_ROWS, factors.shape[1])
     padded[: len(factors)] = factors
     return (padded @ a)[: len(factors)]

@@ -80,7 +80,7 @@ def build_recording_operations(
 @final
 @dataclass(frozen=True)
 class AttentionBySentence:
-    """Attention, sentence by sentence; `on_weights` gets, and may change, the weights before use.
+    """Attention by sentence; `on_weights(all sentences' weights)` may change them in place.
 
     `on_weights` is called once per layer, with a tensor for each sentence.
     """

@@ -179,11 +179,10 @@ class Translator:
         prefixes: Iterable[str] | None = None,
         first: int = 1,
     ) -> Iterator[list[Output]]:
-        """Yield the `n` best translations of every line, in order, reading `block` lines at a time.
+        """Yield each line's `n` best outputs, in order; warnings number lines from `first`.
 
-        With several workers a block has 250 lines instead, and some blocks are read ahead; on a GPU
-        a block of more than one line has at least 16,384. `first` is the first line's number:
-        warnings name lines by number, and samples depend on it.
+        Lines are read `block` at a time; with several workers 250, and some blocks ahead; on a GPU,
+        if over one, at least 16,384. Samples depend on the number of their line, too.
         """
         require_count("n", n)
         require_count("block", block)

@@ -214,7 +214,7 @@ def list_files(run: Path) -> Iterator[tuple[str, Path]]:
 
 
 def is_copy_entry(name: str, about: object) -> bool:
-    """Return whether an entry of a copy's list has a path inside the run, a size and a sha256.
+    """Return whether a copy's list may map `name` to `about`: a path in the run, [size, sha256].
 
     The list may come from a stranger, and its names and hashes become paths.
     """

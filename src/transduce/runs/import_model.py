@@ -460,7 +460,7 @@ def read_marian_weights(
 
 
 def find_embedding_names(found: Mapping[str, Tensor], config: MarianConfig) -> tuple[str, str]:
-    """Return the names of the encoder's and the decoder's embedding matrix, which may be one."""
+    """Return the encoder's and decoder's embedding name: the same one twice if they are shared."""
     if not config.is_shared:
         return EMBEDDINGS
     name = next((one for one in (SHARED, *EMBEDDINGS) if one in found), SHARED)

@@ -225,7 +225,7 @@ def fit_open_files(limits: Limits, files: float) -> Limits:
 
 @contextmanager
 def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Any:  # noqa: ANN401
-    """Call `act` on SIGTERM, Ctrl-C and the like in a with block; only in the main thread."""
+    """In a with block, call `act` on SIGTERM, Ctrl-C etc.; outside the main thread, do nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

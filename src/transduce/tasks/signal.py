@@ -105,7 +105,7 @@ def require_row(line: str, row: int, setting: str) -> Signal | None:
 
 
 def normalise_signal(line: str) -> str:
-    """Return a signal's line unchanged; normalise any other line, or read the file it names."""
+    """Return a signal's line as is, a named file's signal as a line, or any other normalised."""
     return line if Signal.from_line(line) else read_signal_line(normalise(line), Path())
 
 

@@ -366,7 +366,7 @@ class MisalignmentDetector:
         self.start = 0  # the line where `surprise` last left zero
 
     def observe(self, source: int, target: int) -> None:
-        """Update the detector with the lengths in characters of the next source and target line."""
+        """Add a pair's lengths; set `first_misaligned_line` once lengths show a misalignment."""
         if self.first_misaligned_line:
             return
         self.lines += 1

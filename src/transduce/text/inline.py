@@ -151,7 +151,7 @@ def find_owners(links: Links, source_count: int, target_count: int) -> list[int 
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
-    """Return each anchor's slot: ("before" or "after", target word); may add to `owners`.
+    """Return each anchor's slot: ("before" or "after", target word); may set items of `owners`.
 
     `owners` has the index of each target word's source word, and is changed by `claim_word`.
     """

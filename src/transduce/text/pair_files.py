@@ -81,7 +81,7 @@ def read_pair_file(
 
 
 def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
-    """Yield the pairs; a first pair of headings, such as English and German, as ("", reason)."""
+    """Yield the pairs, but ("", reason) for a first pair of headings such as English and German."""
     for first in islice(pairs, 1):
         sides = [HEADINGS.get(cell.strip().lower()) for cell in first]
         are_headings = all(sides) and sides[0] != sides[1]

@@ -102,7 +102,7 @@ class Reader:
         self.found.append((self.parser.CurrentByteIndex, event))
 
     def build_error(self, fact: str, hint: str) -> InputError:
-        """Build an error that names the parser's line."""
+        """Build an InputError for the line of the XML file that the parser has reached."""
         return InputError(fact, hint, file=self.file, line=self.parser.CurrentLineNumber)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -345,7 +345,7 @@ def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
 
 
 def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
-    """Split the events in a <source> into text and markup; unless `inline`, markup ends sentences.
+    """Split a <source> into text and markup; segment tags (all, unless `inline`) end sentences.
 
     An element that holds native code, such as <ph>, or that is not to be translated becomes one
     piece of markup, content included.

@@ -58,7 +58,7 @@ class SingleProcess:
         token_counts: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
-        """Add gradients in order; return M rows (loss sum, -log p sum), or None if stopped."""
+        """Accumulate in order; return (loss sum, -log p sum) by micro-batch, None at a signal."""
         sums = list[Tensor]()
         for index in range(len(token_counts)):
             if self.requests.stop_signal:

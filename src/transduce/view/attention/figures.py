@@ -309,7 +309,7 @@ def draw_lines(panel: Panel) -> Iterator[str]:
 
 
 def draw_words(panel: Panel) -> Iterator[str]:
-    """Yield the words of both rows as SVG texts that read upwards and have white rims."""
+    """Yield the panel's words as SVG texts that read upwards, once above its lines, once below."""
     rim = 'stroke="#ffffff" stroke-width="2.5" stroke-linejoin="round" paint-order="stroke"'
     for anchor, y in (("start", TOP - 2), ("end", BOTTOM + 2)):
         yield f'<g fill="#000000" {rim} text-anchor="{anchor}">'

@@ -345,7 +345,7 @@ def resolve_resumes(part: LogPart) -> RunLog:
 
 
 def find_later_resumes(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " N"]:
-    """Return for each of `count` updates the lowest step of the resumes after it, or infinity."""
+    """Return for each update the lowest step that a resume after it restarts at, or infinity."""
     resumes = [event for event in events if event.values["event"] == "resume"]
     positions = np.array([event.position for event in resumes], dtype=int)
     steps = np.array([*(event.values["step"] for event in resumes), np.inf], dtype=float)

@@ -118,7 +118,7 @@ def survey(
     pairs: int = PAIRS,
     on_head: Callable[[int, int], None] = ignore_event,
 ) -> HeadSurvey:
-    """Measure each head's attention on sentence pairs, and the loss with that head switched off.
+    """Measure each head's attention and the loss without it; `gold` has each pair's word links.
 
         survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
         print(survey.loss, [(head.kind, head.loss) for head in survey.heads])
