@@ -93,7 +93,7 @@ def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
 def require_one_side(path: Path) -> None:
     """Raise InputError if a file is named as TMX or XLIFF, which hold both sides of pairs."""
     fact = f"{path} is a translation memory, which holds both sides"
-    require(find_suffix(path) not in {".tmx", *XLIFF}, fact, f"--pairs {path}")
+    require(not is_memory(path), fact, f"--pairs {path}")
 
 
 def require_columns(columns: object) -> None:
@@ -108,6 +108,11 @@ def require_columns(columns: object) -> None:
 def is_exchange_file(path: Path) -> bool:
     """Return whether a file is named as CSV, TMX or XLIFF, such as pairs.csv or pairs.tmx.gz."""
     return find_suffix(path) in {".csv", ".tmx", *XLIFF}
+
+
+def is_memory(path: Path) -> bool:
+    """Return whether a file is named as TMX or XLIFF, which have languages and no columns."""
+    return find_suffix(path) in {".tmx", *XLIFF}
 
 
 def find_suffix(path: Path) -> str:
