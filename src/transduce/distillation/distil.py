@@ -102,8 +102,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     direction, if given. With `language`, such as "de", outputs that read like another language are
     dropped (this needs py3langid). `student` is a recipe, changed by `settings`, and `dev` its
     development set. `until` is the last stage: "text", "shards", "pairs", "run", "model" or
-    "report". Calling it again resumes. `name_options` changes the messages to `callbacks`: by
-    default it writes options of the command line as arguments.
+    "report". Calling it again resumes. `name_options` writes options in messages as arguments.
 
         dev = ("dev.en", "dev.de")
         found = transduce.distil(transduce.load("teacher"), "student", source="mono.en", dev=dev)
@@ -155,16 +154,14 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         chosen = pairs_folder.verified_path(PAIRS)
         is_sized = "data.vocabulary_size" in settings
         set_process_for_training()
-        training = TrainingInputs(
+        job = TrainingInputs(
             folder=folder / "run",
             train=chosen,
             dev=dev_texts,
             recipe=recipe if is_sized else fit_vocabulary(recipe, folder / "run", chosen),
             languages=find_languages(teacher, inputs),
         )
-        run = train_interruptibly(
-            training, callbacks, measure_duration=True, name_options=name_options
-        )
+        run = train_interruptibly(job, callbacks, measure_duration=True, name_options=name_options)
         if last == 3:
             return Distillation(folder, lines, report)
         model = average(run, None)  # beside the run, in folder/model
