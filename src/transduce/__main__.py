@@ -22,7 +22,7 @@ def start() -> "NoReturn":
 
 
 def leave(number: int, _frame: "FrameType | None") -> "NoReturn":
-    """End the process with a signal's exit code, since an error would show a traceback."""
+    """Signal handler while loading: print an error and exit at once with 128 + `number`."""
     try:
         os.write(2, LOADING)
     finally:

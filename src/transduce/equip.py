@@ -1,9 +1,10 @@
 """Equip models with what is fastest on this machine, from `transduce.fast`
 
-Without that package everything is computed by the plain operations of `transduce.paper`, with the
-same results up to rounding, and more slowly.
+Without that package, or with TRANSDUCE_PLAIN=1, everything is computed by the plain operations of
+`transduce.paper`, with the same results up to rounding, and more slowly.
 """
 
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
@@ -18,7 +19,9 @@ from transduce.settings.search import InferencePrecision
 
 
 def import_fast(name: str) -> ModuleType | None:
-    """Return the module `name` of `transduce.fast`, or None if that package is missing."""
+    """Return a module of `transduce.fast`; None without that package or if TRANSDUCE_PLAIN is 1."""
+    if os.environ.get("TRANSDUCE_PLAIN") == "1":
+        return None
     try:
         import_module("transduce.fast")
     except ModuleNotFoundError as error:
@@ -29,7 +32,7 @@ def import_fast(name: str) -> ModuleType | None:
 
 
 def list_changed_parts() -> list[str]:
-    """Return the names of operations, modules and functions whose fast form a change rules out."""
+    """Return the names of changed parts of `paper/`, which run as changed and not in fast form."""
     unchanged = import_fast("unchanged")
     return sorted(unchanged.find_changed()) if unchanged else []
 

@@ -215,7 +215,7 @@ def name_arguments(message: str) -> str:
 
 
 def cut_message(text: str, longest: int = LONGEST_MESSAGE) -> str:
-    """Return a message, with its middle left out if it has more than `longest` characters."""
+    """Return a message; if over `longest` characters, only its start and end, […] between."""
     if len(text) <= longest:
         return text
     half = longest // 2
@@ -223,7 +223,7 @@ def cut_message(text: str, longest: int = LONGEST_MESSAGE) -> str:
 
 
 def short_repr(value: object, longest: int = 60) -> str:
-    """Return a value's repr for an error message, cut after `longest` characters."""
+    """Return a value's repr, at most `longest` characters; its type's name if repr() fails."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - the value's own code, or an int of over 4,300 digits

@@ -67,7 +67,7 @@ class Batch:
     target: Packed
 
     def pad_to_multiple(self, multiple: int, longest: int = PADDING_SENTENCE_TOKENS) -> "Batch":
-        """Return the batch with padding sentences, both token counts being multiples of `multiple`.
+        """Return both sides padded, by sentences of ≤ `longest` tokens, to multiples of `multiple`.
 
         Padding sentences are added in pairs, one on each side, of at most `longest` tokens. No
         other sentence attends to a padding sentence, and the loss ignores its tokens.
@@ -93,7 +93,7 @@ class Batch:
 
 
 def count_padding_sentences(lacking: list[int], longest: int) -> int:
-    """Return how many padding sentences of up to `longest` tokens hold the larger of `lacking`."""
+    """Return how many sentences of ≤ `longest` tokens pad the side that lacks more tokens."""
     return -(-max(lacking) // longest)
 
 
@@ -122,10 +122,10 @@ def move_to_device(tensor: Tensor, device: torch.device | str) -> Tensor:
 def greedy_cut(
     lengths: Sequence[Integer[np.ndarray, " N"]], budgets: Sequence[int]
 ) -> Int[np.ndarray, " K"]:
-    """Return the first index of each longest consecutive group within the token budgets, then N.
+    """Cut N sentences into groups within all budgets; return each group's first index, then N.
 
     `lengths` holds one array of N lengths for each budget, such as source and target. No single
-    sentence may exceed a budget.
+    sentence may exceed a budget. Groups are consecutive, and each is as long as it can be.
     """
     totals = [np.concatenate(([0], row.cumsum(dtype=np.int64))) for row in lengths]
     cuts = [0]
@@ -146,7 +146,7 @@ def split_update(
     target_lengths: Integer[np.ndarray, " N"],
     limit: int,
 ) -> list[Int[np.ndarray, " _"]]:
-    """Split an update's P pairs into micro-batches of at most `limit` tokens; refuse a longer pair.
+    """Split pairs `indices` into micro-batches of ≤ `limit` tokens; InputError for a longer pair.
 
     `indices` selects the update's pairs from the corpus, whose N pairs have the given lengths. The
     update's pairs are sorted by source length, then by target length, because attention is

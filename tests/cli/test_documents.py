@@ -36,13 +36,29 @@ def test_quiet_leaves_out_notes_and_counts(call, babbler, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["in.html", "in.HTM.gz"])
-def test_line_by_line_stays_the_default_with_a_note(call, babbler, tmp_path, name):
-    (tmp_path / name).write_bytes(gzip.compress(PAGE) if name.endswith("gz") else PAGE)
+def test_line_by_line_stays_the_default_with_one_note(call, babbler, tmp_path, name):
+    page = b"<!doctype html>" + PAGE
+    (tmp_path / name).write_bytes(gzip.compress(page) if name.endswith("gz") else page)
     ended = call("translate", babbler, tmp_path / name, *FAST)
     assert ended.code == 0
     assert ended.stdout.count("\n") == 2
     assert ended.stderr == (
         f"note: {tmp_path}/{name} is translated line by line; --format html keeps its structure\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["memory.tmx", "memory.TMX.gz", "job.sdlxliff"])
+def test_a_translation_memory_is_refused_with_a_way_to_its_sources(call, babbler, tmp_path, name):
+    ended = call("translate", babbler, tmp_path / name)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert "is a translation memory, which holds both sides\nhint: `transduce clean" in ended.stderr
+
+
+def test_a_sentence_for_review_is_not_said_to_be_marked_where_no_mark_is_written(call, babbler):
+    ended = call("translate", babbler, "--format=html", *FAST, stdin=b"<p>A dog.\n<p>77 dogs")
+    assert ended.stderr == (
+        "warning: line 2: the translation lacks the number 77\n"
+        "2 sentences translated; 1 is named above for review\n"
     )
 
 
@@ -69,7 +85,7 @@ def test_entries_for_review_are_named_and_counted(call, babbler):
     ended = call("translate", babbler, "--format=po", *FAST, stdin=file)
     assert ended.code == 0
     assert ended.stderr == (
-        "warning: line 1: msgstr lacks 77\n"
+        "warning: line 1: msgstr lacks the number 77\n"
         "2 sentences translated; 1 entry was translated before; 1 is marked for review\n"
     )
     assert ended.stdout.startswith('#, fuzzy\nmsgid "77 dogs"\nmsgstr "')
@@ -116,6 +132,12 @@ def test_a_document_of_other_languages_is_a_warning(call, babbler, form, data, s
         ("html", b'# a\n\nmsgid "a"\n', "is po by its first lines, and is to be read as html"),
         ("text", b"\n1\n00:00:01,0 --> 00:00:02,0\na", "is srt by its first lines, and is to"),
         ("html", b"<?xml version='1.0'?>\n<xliff>", "is xliff by its first lines, and is to be"),
+        (
+            "xliff",
+            b"<!DOCTYPE html>\n<p>",
+            "is html by its first lines, and is to be read as xliff",
+        ),
+        ("po", b"<?xml version='1.0'?>\n<html>", "is html by its first lines, and is to be read"),
         ("text", b"<!DOCTYPE HTML><p>", "is html by its first lines, and is to be read as text"),
     ],
 )
@@ -132,6 +154,8 @@ def test_markup_of_no_known_format_is_named(call, babbler, tmp_path):
     for options in ((), ("--format", "text")):
         said = call("translate", babbler, tmp_path / "a.md", *options).stderr
         assert said.count("line 1: this is Markdown, and its markup is translated like text") == 1
+    (tmp_path / "a.csv").write_text("dog,Hund\n", encoding="utf-8")
+    assert "line 1: this is CSV, and" in call("translate", babbler, tmp_path / "a.csv").stderr
     said = call("translate", babbler, stdin=b"A dog.\n\\begin{itemize}\n").stderr
     assert "note: standard input, line 2: this is LaTeX" in said
     said = call("translate", babbler, stdin=b"<!doctype html>\n<p>A dog.\n").stderr

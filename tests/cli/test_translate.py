@@ -319,11 +319,21 @@ def test_what_is_lost_is_named_with_its_line(call, babbler):
     data = b"a woman\nthe old 77 houses\n"
     ended = call("translate", babbler, *FAST, "--json", stdin=data)
     assert ended.stderr == (
-        "warning: line 2: its translation lacks 77\n"
+        "warning: line 2: its translation lacks the number 77\n"
         "warning: 1 line lost something in translation: see the warnings above\n"
     )
     found = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [one["outputs"][0].get("lost") for one in found] == [None, ["77"]]
+
+
+def test_of_many_losses_the_first_are_named_and_all_are_counted(call, babbler):
+    data = "".join(f"the old {number} houses\n" for number in range(70, 90)).encode()
+    said = call("translate", babbler, *FAST, stdin=data).stderr.splitlines()
+    assert said[9] == "warning: line 10: its translation lacks the number 79"
+    assert said[10:] == [
+        "warning: 20 lines lost something in translation: see the warnings above; only the first "
+        "10 are named"
+    ]
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_what_is_lost_is_named_with_the_line():
     output, _, warned = kept("a {0} sees 7 dogs", r"[0-9]{4}|Tom|\{0\}|7", can_align=False)
     assert output.lost == ("{0}", "7")
     assert output.as_json()["lost"] == ["{0}", "7"]
-    assert warned == ["line 3: its translation lacks {0}, 7"]
+    assert warned == ["line 3: its translation lacks {0}, the number 7"]
 
 
 def test_a_line_of_nothing_but_items_is_not_translated():
@@ -79,7 +79,8 @@ def test_a_line_of_nothing_but_items_is_not_translated():
 
 
 def test_a_long_list_of_losses_is_cut():
-    _, _, (warned,) = kept(f"a {URL}{'x' * 9_000} b " + "7 " * 900, "[^a]", can_align=False)
+    text = f"a {URL}{'x' * 9_000} b {' or '.join(map(str, range(900)))}"
+    _, _, (warned,) = kept(text, "[^a]", can_align=False)
     assert len(warned) < 200
     assert warned.endswith(" and 896 more")
 
@@ -157,4 +158,4 @@ def test_an_evaluation_sees_the_model_alone(translator):
 )
 def test_a_document_names_the_line_of_what_is_lost(translator, form, document, line):
     found = transduce.translate_document(translator, document.encode(), form)
-    assert found.for_review == (f"line {line}: the translation lacks 77",)
+    assert found.for_review == (f"line {line}: the translation lacks the number 77",)

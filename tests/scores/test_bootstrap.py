@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -66,6 +67,15 @@ def test_a_large_difference_is_more_than_chance_and_a_small_one_may_be():
     assert small.p > 0.05
     assert small.low <= 0 <= small.high
     assert "may be chance" in str(small)
+
+
+def test_a_difference_whose_interval_contains_0_may_be_chance_whatever_p_is():
+    """sacreBLEU's p is often under 0.05 where over 5 % of the samples turn the difference round."""
+    references, good, poor = random_texts()
+    found = compare_outputs("bleu", (good, poor), references, samples=40)
+    clear = replace(found, low=0.1, high=2.0, p=0.03)
+    assert "p = 0.0300, more than chance" in str(clear)
+    assert "p = 0.0300, may be chance" in str(replace(clear, low=-0.1))
 
 
 def test_equal_outputs_do_not_differ():

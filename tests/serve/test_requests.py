@@ -5,6 +5,8 @@ from tests.inference.random_models import random_translator
 from tests.serve.models import load_back
 from tests.serve.running import running_server
 
+from transduce.serve.service import match_language
+
 LINES = ["the dog sees a cat.", "a woman", "who runs now and not today", "the old red house"]
 
 
@@ -87,7 +89,7 @@ def test_the_answer_names_what_did_not_come_back(client):
     texts = ["the old red house", "a woman runs 77"]
     answer = client.translate(texts, detail=True).json
     assert answer["lost"] == [[], ["77"]]
-    assert answer["sentences"][1][0]["warnings"] == ["its translation lacks 77"]
+    assert answer["sentences"][1][0]["warnings"] == ["its translation lacks the number 77"]
 
 
 def test_details_are_of_the_words_that_are_shown(client):
@@ -197,14 +199,28 @@ def test_null_is_as_no_value(client):
     assert "translatedText" in both[0]
 
 
+@pytest.mark.parametrize(
+    ("code", "known", "found"),
+    [
+        ("de", ["de", "de-AT"], "de"),
+        ("de-DE", ["de", "en"], "de"),
+        ("en", ["en-GB", "de"], "en-GB"),
+        ("pt", ["pt-BR", "pt-PT"], "pt"),
+        ("fr", ["de"], "fr"),
+    ],
+)
+def test_a_region_more_or_less_finds_the_only_model_of_a_language(code, known, found):
+    assert match_language(code, known) == found
+
+
 REFUSED = [
     ({"source": "en", "target": "de"}, 400, "missing q"),
     ({"q": "a", "target": "de"}, 400, "missing source"),
     ({"q": "a", "source": "en"}, 400, "missing target"),
     ({"q": 3, "source": "en", "target": "de"}, 400, "q must be"),
     ({"q": ["a", None], "source": "en", "target": "de"}, 400, "q must be"),
-    ({"q": "a", "source": "fr", "target": "de"}, 400, "fr is not supported"),
-    ({"q": "a", "source": "en", "target": "fr"}, 400, "fr is not supported"),
+    ({"q": "a", "source": "fr", "target": "de"}, 400, "a source of de; supported: en"),
+    ({"q": "a", "source": "en", "target": "fr"}, 400, "a target language; supported: de"),
     ({"q": "a", "source": "en", "target": "de", "format": "pdf"}, 400, "format"),
     ({"q": "a", "source": "en", "target": "de", "alternatives": 6}, 400, "at most 5"),
     ({"q": "a", "source": "en", "target": "de", "alternatives": -1}, 400, "alternatives"),

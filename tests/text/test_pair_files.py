@@ -195,6 +195,7 @@ def test_a_memory_is_not_read_as_the_text_of_one_side(tmp_path):
     ("name", "text", "columns", "fact"),
     [
         ("a.tmx", tmx(UNITS)[:-30], None, "is no XML that can be read"),
+        ("a.tmx", tmx([unit(en="R & D", de="FuE")]), None, "a lone & is written &amp;"),
         (
             "a.tmx",
             tmx(UNITS[:1]),

@@ -37,7 +37,7 @@ STATE_LIMIT = 1 << 20
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Checkpoint:
-    """The contents of one checkpoint folder, verified against its manifest."""
+    """A checkpoint's weights, moments and state, verified against its folder's manifest."""
 
     step: int
     folder: Path
@@ -114,7 +114,7 @@ def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Ch
 
 
 def read_state(opened: VerifiedFolder) -> dict[str, Any]:
-    """Return the progress and environment in the state.json of a step's folder."""
+    """Return {"progress": …, "environment": …} from the state.json of a step's folder."""
     return read_json(opened.read(STATE, STATE_LIMIT), opened.folder / STATE)
 
 
@@ -138,7 +138,7 @@ class Snapshot:
         return read_step_tensors(found, WEIGHTS)
 
     def state(self) -> dict[str, Any]:
-        """Return the run's progress and environment at this step; {} in snapshots without them."""
+        """Return {"progress": …, "environment": …} at this step; {} in a snapshot without them."""
         found = open_step(self.folder.parent, self.step)
         return read_state(found) if STATE in found.files else {}
 

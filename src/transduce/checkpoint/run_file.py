@@ -27,7 +27,7 @@ DAMAGED = "the file is damaged or was edited: put back the run's own"
 @final
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """The id, recipe and data fingerprints of a training run, fixed when the run is created."""
+    """The id, recipe and data fingerprints of a training run, as its run.json has them."""
 
     id: str
     recipe: Recipe
@@ -46,7 +46,6 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 
 def update_run_recipe(folder: Path, changed: Recipe) -> Run:
     """Set training.steps, names and descriptions in run.json to those of `changed`; return the run.
-
 
     The other settings of `changed` must be those of the run; run.json keeps its own threads and
     micro-batches.
@@ -78,13 +77,13 @@ def read_run(folder: Path) -> Run:
 
 
 def read_run_id(folder: Path) -> str:
-    """Return a run's id, which is also in the manifests of its checkpoints and snapshots."""
+    """Return a run's id, which its checkpoints' manifests have, too; FolderError if damaged."""
     identity: str = read_run_file(folder)["id"]
     return identity
 
 
 def read_run_file(folder: Path) -> dict[str, Any]:
-    """Return the entries of run.json; FolderError if it is incomplete or damaged."""
+    """Return run.json as a dict: id, recipe, fingerprints; FolderError if damaged or missing."""
     file = folder / RUN_FILE
     if not is_run(folder):
         hint = "name a folder that `transduce train` wrote"

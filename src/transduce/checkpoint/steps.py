@@ -72,7 +72,7 @@ def step_folder(parent: Path, step: int) -> Path:
 
 
 def list_steps(parent: Path) -> list[int]:
-    """Return the steps that have a folder in `parent`, oldest first, intact or damaged."""
+    """Return the steps with a folder in `parent`, oldest first; FolderError if it is a link."""
     require_real_folder(parent)
     if not parent.is_dir():
         return []

@@ -80,7 +80,7 @@ class Rules:
 
 
 def count_repeats(text: str) -> int:
-    """Return how many times in a row a text has some phrase; below `REPEATS` it may be too few."""
+    """Return how many times in a row a text has a phrase of ≤ 20 words; exact if 4 or more."""
     words, most = text.split(), 1
     for size in range(1, min(LONGEST_REPEAT, len(words) // REPEATS) + 1):
         equal = 0  # words in a row that equal the word `size` places before
@@ -102,7 +102,7 @@ def require_detectable(language: object) -> None:
 
 
 def is_in_other_language(text: str, language: str) -> bool:
-    """Return whether a text is in another language than `language`, with probability over `SURE`.
+    """Return whether a text is in another language than `language`, with probability over 0.5.
 
     A variant such as pt-BR counts as its language; "" means any language.
     """
@@ -141,7 +141,7 @@ def find_lowest(rates: Float[np.ndarray, " N"], share: float) -> set[int]:
 @final
 @dataclass
 class RuleReport:
-    """How many pairs broke each rule, how many broke no other rule, and a few examples."""
+    """Counts of pairs read, kept, by broken rule, and by a rule broken alone; a few examples."""
 
     read: int = 0
     kept: int = 0

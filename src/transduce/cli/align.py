@@ -100,7 +100,7 @@ def command(
 
 
 def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bool) -> None:
-    """Choose layer and heads by a file of gold links, store them in the model, and print them."""
+    """Choose layer and heads by `files` (source, target, gold links); store and print them."""
     from transduce.checkpoint.model_files import ALIGNMENT
     from transduce.inference.choose_heads import choose_alignment_heads
     from transduce.machine.process_settings import keep_freed_memory

@@ -10,7 +10,7 @@ import click
 from transduce.cleaning import WORST
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions
-from transduce.cli.line_outputs import WarningPrinter
+from transduce.cli.line_outputs import SHOWN, WarningPrinter
 from transduce.cli.options import FILE, FiniteRange, add_options, refuse_given
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.distillation import LONGEST, STAGES
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from transduce.distillation.distil import Distillation
 
 DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
-SHOWN = 10  # warnings of each kind that are printed; a text may cause millions
 
 
 @click.command("distil")
@@ -106,9 +105,9 @@ def command(
     """Translate text by TEACHER, and train a small student on the good pairs.
 
     Several teachers are an ensemble. The stages are folders in OUTPUT: text, shards (the teacher's
-    translations), pairs (with a report of the rules that others broke), run (the student's
-    training), model (the student) and report (a page of all stages). The same command again
-    resumes in the middle of any stage.
+    translations of 10,000 lines each), pairs (with a report of the rules that others broke), run
+    (the student's training), model (the student) and report (a page of all stages). The same
+    command again resumes after the last finished stage, shard or checkpoint.
     """
     signals.ignore_checkpoint_signal()
     from transduce.cli.training import show_progress

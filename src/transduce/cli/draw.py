@@ -73,7 +73,7 @@ def command(
 
 
 def require_matching(what: str, recipe_count: int, given: Mapping[str, object]) -> None:
-    """Raise InputError if an option or a second recipe does not fit the picture `what`."""
+    """Raise InputError if an option `given` or a second recipe does not fit the picture `what`."""
     if what != "rate" and recipe_count > 1:
         raise InputError(
             f"`draw {what}` takes one recipe, and these are {recipe_count}", "name one"

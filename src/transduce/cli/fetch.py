@@ -108,7 +108,7 @@ def print_corpus(found: FetchedCorpus, *, as_json: bool) -> None:
 
 
 def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
-    """Yield text or one line of JSON on each corpus: name, languages, size, licence, if cached."""
+    """Yield text or JSON lines on each corpus: name, languages, size, licence, whether cached."""
     if as_json:
         for corpus in list_public():
             facts = corpus_as_json(corpus) | {"here": corpus_folder(corpus, cache).is_dir()}

@@ -54,7 +54,7 @@ class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
     name = "file[:weight[:first-last]]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Convert to a `WeightedFile`; refuse a bad weight; an existing file's name has none."""
+        """Convert text to a `WeightedFile`; refuse a bad weight; an existing path has no weight."""
         if isinstance(value, WeightedFile):
             return value
         found = WEIGHTED.fullmatch(value)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from transduce.inference.lines import LineWarning
     from transduce.inference.outputs import Output
 
+SHOWN = 10  # warnings of a kind that are printed about a file, which may cause millions
 Found = TypeVar("Found")  # what is found for a line, such as its outputs
 # Matches the end of a line that is not tokenised. A match may begin only where a word does:
 # trying every letter of a very long word would take time that grows with its length squared.
@@ -53,7 +54,8 @@ class WarningPrinter:
         for kind, (one, several, end) in EFFECTS.items():
             if count := self.counts[kind]:
                 lines = f"1 line {one}" if count == 1 else f"{count:,} lines {several}"
-                display.print_message(f"warning: {lines}: {end or too_long}")
+                first = f"; only the first {self.most} are named" if count > self.most else ""
+                display.print_message(f"warning: {lines}: {end or too_long}{first}")
 
 
 def write_lines(
@@ -65,7 +67,7 @@ def write_lines(
     first: int = 1,
     flush: bool = False,
 ) -> None:
-    """Write each line's result, formatted with the line's number, to the file that `opened` opens.
+    """Write `format_line(number, result)` of each result to `opened`; show "VERB: N lines".
 
     With `flush` each line is passed on before the next one is found. `first` is the number of the
     first line.
@@ -79,7 +81,7 @@ def write_lines(
 
 
 def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
-    """Yield each result unchanged, and show on a terminal how many lines are done."""
+    """Yield each result unchanged; meanwhile show "VERB: N lines" on a terminal."""
     with display.show_status(f"{verb}: reading") as show:
         for number, one in enumerate(found, start=1):
             show(f"{verb}: {number:,} lines")

@@ -85,7 +85,7 @@ def require_reachable(address: str) -> None:
 
 
 def list_words(context: click.Context) -> list[str]:
-    """Return the command line without --on and --shard; add --workers=1 if it has no such count."""
+    """Return the command line less --on, --shard; add --workers=1 if no --workers or --threads."""
     words = [context.command.name or ""]
     arguments = list[str]()
     for one in context.command.params:

@@ -184,7 +184,7 @@ def format_options(group: "DataclassInstance", *names: str) -> list[str]:
 
 
 def refuse_given(names: Collection[str], fact: str, hint: str = "leave it out") -> None:
-    """Raise InputError if the command line gives an option whose parameter is in `names`.
+    """Raise InputError, "--OPTION FACT", if the command line gives a parameter in `names`.
 
     `fact`, such as "is for a figure", follows the option's name.
     """
@@ -206,7 +206,7 @@ def require_sentence(text: str) -> None:
 
 
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse an output that is an input, has no folder, or lies in a model, run or store.
+    """Refuse as output an input, a run's own file, a file in a model or store, or in no folder.
 
     None means standard output, which is refused if it goes to an input.
     """

@@ -300,7 +300,7 @@ def build_table_callbacks() -> "TableCallbacks":
 
 
 def format_command(job: "RowJob", rows: RowOptions, given: Sequence[str]) -> str:
-    """Return the shell command that trains one row, for example on a machine of a cluster."""
+    """Return the shell command that trains one row; the words `given` name texts and the like."""
     words = ["transduce", "reproduce", job.table, "--scale", job.scale.name, "--rows", job.row]
     words += ["--seed", str(job.seed), "-o", str(rows.output), *given]
     words += [] if display.is_live() or display.is_quiet() else ["--no-progress"]

@@ -159,7 +159,8 @@ def command(
     HYPOTHESES and every REFERENCE are text files with equally many lines, plain, .gz, .xz or .zst;
     one of them may be - for standard input. A score names the test set, if its hash is known, and
     says whether it is comparable with a score of the paper. --against compares two outputs by
-    paired bootstrap resampling: both scores, their difference with a 95 % interval, and p.
+    paired bootstrap resampling: both scores, their difference with a 95 % interval, and sacreBLEU's
+    p. It is more than chance if p is below 0.05 and 0 is outside of the interval.
 
     With --brackets, --spans and --alignments the gold file comes first, as for EVALB: GOLD OUTPUT.
     EVALB leaves out sentences that fail; the F1 over all sentences is printed, too.

@@ -16,6 +16,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.line_outputs import (
+    SHOWN,
     WarningPrinter,
     as_text,
     format_outputs,
@@ -124,10 +125,11 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     Prints one line for each input line, empty for an empty one. With --nbest N above 1 each output
     has its own line: number of the input line, score, log-probability, text, separated by tabs. A
     sentence longer than the model takes is split at clauses or words, with a warning. Placeholders
-    such as {0}, URLs and e-mail addresses come back as they were; a warning names each line whose
-    translation lacks one of them, or a number. An output file is written completely or not at all,
-    and replaces one of the same name. A model of pictures or sounds takes a path on each line;
-    pictures that it writes become PNG files in the new folder OUTPUT.
+    such as {0}, URLs and e-mail addresses come back as they were; warnings name the first 10
+    lines whose translation lacks one of them, or a number (--json has all). An output file is
+    written completely or not at all, and replaces one of the same name. A model of pictures or
+    sounds takes a path on each line; pictures that it writes become PNG files in the new folder
+    OUTPUT.
     """
     from transduce.inference.shards import describe_translator, find_shard_text, parse_shard
     from transduce.inference.translator import LINES_AT_ONCE
@@ -159,13 +161,10 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
             require(not is_given, fact, "give one of them")
         write_document(choice, input, output, form)
         return
-    if found := look_up_ending(input, SUFFIXES):
-        display.print_note(
-            f"note: {input} is translated line by line; --format {found} keeps its structure"
-        )
+    is_document = note_structure(input)
     is_typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
     interactive = line_buffered or is_typed
-    on_warning = WarningPrinter()
+    on_warning = WarningPrinter() if interactive else WarningPrinter(most=SHOWN)
     if on is not None:
         from transduce.cli.on_ray import run_shards
 
@@ -183,9 +182,10 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
         part = choose_shard(text, how, output)
     task = translator.task
     rows = task.rows if isinstance(task, SignalTask) else None  # row sizes of both sides; 0: text
-    lines = read_signal_sources(input, rows[0]) if rows else read_short_lines(input)
+    lines = part.cut(read_signal_sources(input, rows[0]) if rows else read_short_lines(input))
+    noted = lines if is_document else note_markup(input, lines, count(part.first))
     outputs = translator.nbest_lines(
-        warn_of_language(translator, note_markup(input, part.cut(lines), count(part.first))),
+        warn_of_language(translator, noted),
         nbest,
         block=part.block,
         prefixes=None if prefix is None else part.cut(read_short_lines(prefix)),
@@ -245,7 +245,7 @@ def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
 
 
 def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
-    """Return a shard to write to its own folder in `output`; it has no lines if written already."""
+    """Return a shard to write in `output`: no lines if it is there, refused if `how` differs."""
     from transduce.inference.shards import create_shard, is_written
     from transduce.inference.translator import WORKER_BLOCK
 
@@ -268,6 +268,23 @@ def look_up_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
     """Return the value in `meanings` for the ending of a file's name, such as ".po", or None."""
     endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
     return next((meanings[ending] for ending in endings if ending in meanings), None)
+
+
+def note_structure(file: Path) -> bool:
+    """Return whether a file is named as a document, and print a note if so.
+
+    Raises InputError if it is named as a translation memory.
+    """
+    from transduce.text.pair_files import require_one_side
+
+    if form := look_up_ending(file, SUFFIXES):
+        display.print_note(
+            f"note: {file} is translated line by line; --format {form} keeps its structure"
+        )
+        return True
+    steps = f"`transduce clean --pairs {file} -o CLEAN`, then `cut -f1 CLEAN/pairs.tsv`"
+    require_one_side(file, steps)
+    return False
 
 
 def note_markup(
@@ -294,7 +311,7 @@ def note_markup(
 
 
 def write_document(choice: TranslatorChoice, source: Path, output: Path | None, form: str) -> None:
-    """Translate a document to a file or standard output; print how many sentences it had."""
+    """Translate a document in the format `form`; write it, and print how many sentences it had."""
     from transduce.inference.documents import join_outputs, parse_document, translate_sentences
 
     on_warning = WarningPrinter()
@@ -311,14 +328,18 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
     on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
     for doubt in (*found.warnings, *found.for_review):
         display.print_message(f"warning: {doubt}")
-    display.print_note(describe_counts(found.sentences, found.kept, len(found.for_review)))
+    review = "marked for review" if form == "po" else "named above for review"
+    display.print_note(describe_counts(found.sentences, found.kept, len(found.for_review), review))
 
 
-def describe_counts(sentences: int, kept: int, doubtful: int) -> str:
-    """Return a sentence with the counts translated now, translated before, and to be reviewed."""
+def describe_counts(sentences: int, kept: int, doubtful: int, review: str) -> str:
+    """Return a sentence with the counts translated now, translated before, and to be reviewed.
+
+    `review` says how the doubtful ones are known, such as "marked for review".
+    """
     parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:
         parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
     if doubtful:
-        parts.append(f"{doubtful:,} {'is' if doubtful == 1 else 'are'} marked for review")
+        parts.append(f"{doubtful:,} {'is' if doubtful == 1 else 'are'} {review}")
     return "; ".join(parts)

@@ -42,7 +42,7 @@ class Augmentation:
     seed: int
 
     def measure(self, epoch: int, pairs: Int[np.ndarray, " M"]) -> Lengths:
-        """Return the lengths of all pairs, the M given pairs as this epoch changes them."""
+        """Return the (source, target) lengths of all pairs, `pairs` as this epoch changes them."""
         lengths = (self.store.source_lengths.copy(), self.store.target_lengths.copy())
         for start in range(0, len(pairs), BLOCK):
             for pair, sides in self.change(epoch, pairs[start : start + BLOCK]).items():

@@ -33,7 +33,7 @@ WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this 
 
 @final
 class Plan:
-    """The sentence pairs of every update of a run, computed on demand from the update's number."""
+    """The sentence pairs of each update, by its number; InputError if a pair exceeds a budget."""
 
     def __init__(  # noqa: PLR0913 - lengths, sizes of updates, and what decides the order
         self,
@@ -75,7 +75,7 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step to `ends`, and pairs drawn in all per text to `taken`.
+        """Append the next epoch's last step to `ends`, each text's pairs drawn so far to `taken`.
 
         An epoch ends early at a step after which a text begins or ceases to be read.
         """
@@ -156,7 +156,7 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
 def take_from_passes(
     pairs: int, start: int, count: int, seed: tuple[int, int]
 ) -> Int[np.ndarray, " M"]:
-    """Return `count` pair indices from `start` on of endless shuffled passes over `pairs` pairs.
+    """From endless shuffled passes over `pairs` pairs, return `count` indices from `start` on.
 
     Each pass has another random order, but a pass that is taken whole is not permuted, since the
     epoch is shuffled anyway.

@@ -220,7 +220,7 @@ def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
 
 
 def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: int) -> EncodedSide:
-    """Open the source or target side of a saved segment of `kept` pairs; check its files."""
+    """Open the source or target side of a saved segment of `kept` pairs; FolderError if damaged."""
     ids = StoredIds(verified.verified_path(f"{side}.ids"), id_type(symbols), HINT)
     lengths = read_numbers(verified, f"{side}.lengths", LENGTHS, kept, HINT)
     file = verified.folder / f"{side}.lengths"

@@ -107,7 +107,7 @@ def open_side(
 def read_numbers(
     verified: VerifiedFolder, name: str, kind: IdType, count: int, hint: str = DAMAGED_HINT
 ) -> UInt[np.ndarray, " _"]:
-    """Read a file of `count` unsigned integers into memory after checking its size and sha256."""
+    """Read a file of `count` unsigned integers; FolderError if its size or sha256 is wrong."""
     data, file = verified.read(name), verified.folder / name
     found, rest = divmod(len(data), kind.itemsize)
     expected = f"{count:,} {name.partition('.')[2]}"

@@ -51,7 +51,7 @@ class Store:
 
     @staticmethod
     def open(folder: Path) -> "Store":
-        """Open a store after checking the size and sha256 of every file."""
+        """Open a store; FolderError if a file's size, sha256 or content is wrong."""
         verified = open_folder(folder, STORE_KIND)
         if TEXTS in verified.files:
             verified.verified_path(TEXTS)
@@ -173,7 +173,7 @@ class Sample:
 @final
 @dataclass(frozen=True)
 class DataFacts:
-    """A store's facts: sha256 of each input text, pairs read, and pairs left out by reason."""
+    """A store's facts: sha256 of each input, pairs read, pairs left out by reason, mixture."""
 
     inputs: Mapping[str, str]
     read: int
@@ -206,7 +206,7 @@ def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
 
 
 def parse_count(found: object, file: Path) -> int:
-    """Return the pair count in a manifest's entry on one reason; FolderError if malformed."""
+    """Return the count in a manifest's entry on pairs left out; FolderError if malformed."""
     match found:
         case {"count": int(count), "samples": list(samples)}:
             try:

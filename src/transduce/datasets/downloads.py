@@ -134,7 +134,7 @@ def download_file(
 def download_from(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> str:
-    """Download a file from an address, resuming the partial download `part`; return the sha256."""
+    """Download or resume `part` from an address; return its sha256; RefusedError if that fails."""
     already, hint = part.size, "free some space, or choose another place"
     missing = part.what.size - already
     require_disk_space(part.path.parent, missing + RESERVED_BYTES, part.path, hint)

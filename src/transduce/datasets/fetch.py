@@ -58,7 +58,7 @@ def corpus_folder(corpus: Corpus, cache: Path) -> Path:
 def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """Return a split's verified (source, target) files, None if there is none; refuse unfetched."""
+    """Return a split's verified (source, target) files, None if none; InputError if unfetched."""
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
     folder = open_fetched(find_corpus(lies_in, languages), cache, name)
@@ -93,7 +93,7 @@ def open_fetched(corpus: Corpus, cache: Path, name_to_fetch: str) -> VerifiedFol
 
 
 def read_splits(folder: VerifiedFolder) -> dict[str, Any]:
-    """Return the splits in the manifest of a fetched corpus; FolderError if they are malformed."""
+    """Return {split: {"lines": count, …}} of a fetched corpus; FolderError if it is malformed."""
     match folder.about.get("splits"):
         case dict(splits) if all(
             isinstance(one, dict) and type(one.get("lines")) is int for one in splits.values()
@@ -108,7 +108,7 @@ def fetch_corpus(
     settings: DownloadSettings,
     progress: DownloadProgress,
 ) -> VerifiedFolder:
-    """Return a corpus's folder in the cache after verifying every byte; make it if missing."""
+    """Return a corpus's folder in the cache: the old one, every byte verified, or a new one."""
     folder = corpus_folder(corpus, cache)
     if folder.is_dir():
         existing = open_folder(folder, CORPUS_KIND)
@@ -142,9 +142,9 @@ def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
 def choose_texts(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Return each part's first texts whose files are available; InputError if a part has none.
+    """Find or download files; return {part: (its first texts to be had, {text: file})}.
 
-    Without a network, one InputError names the missing files of all parts.
+    InputError if a part has none; without a network, it names the missing files of all parts.
     """
     chosen_texts, missing = {}, []
     for part in corpus.parts:
@@ -165,9 +165,9 @@ def choose_texts(
 def choose_available(
     part: Part, name: str, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[Texts, dict[Text, VerifiedFile]]:
-    """Return a part's first available texts, and each text's file; InputError if none is.
+    """Find or download a part's files; return (first texts to be had, {text: file}).
 
-    `name` is the part's name in errors.
+    InputError, with the part's `name`, if no texts can be had.
     """
     reasons, how = [], (settings, progress)
     for texts in part.ways:
@@ -246,7 +246,7 @@ def write_split(
 def read_lines(
     split: Split, chosen_texts: ChosenTexts, summaries: list[dict[str, object]], about: About
 ) -> Iterator[Lines]:
-    """Yield the pairs, or the trees, of a split's parts; append a summary of each to `summaries`.
+    """Yield a split's pairs or trees; add its parts to `summaries`, wrong line counts to `about`.
 
     Raises InputError if one side of a part has more lines than the other.
     """

@@ -128,7 +128,7 @@ def read_entries(path: Path, languages: str) -> Iterator[IndexEntry]:
 
 
 def parse_entry(line: bytes) -> IndexEntry:
-    """Parse one JSON line of mtdata's index; `read_entries` catches the errors of a bad line."""
+    """Parse a JSON line of mtdata's index; a bad one raises errors that `read_entries` catches."""
     found = parse_json(line)
     addresses = found["url"] if isinstance(found["url"], list) else [found["url"]]
     ends_in_name = len(addresses) > 1 or addresses[0].endswith(found["ext"].rpartition(".")[2])
@@ -151,7 +151,7 @@ def parse_entry(line: bytes) -> IndexEntry:
 
 
 def build_text_pairs(entry: IndexEntry, languages: tuple[str, ...]) -> list[Texts]:
-    """Return an entry's text pairs, one from two files or one per file; InputError if neither."""
+    """Return an entry's text pairs, one from two files or one per file; refuse other formats."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

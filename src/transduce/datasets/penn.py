@@ -26,7 +26,7 @@ HINT = "name the folder that holds 00 to 24, with files such as 02/wsj_0201.mrg"
 
 
 def find_penn_files(folder: Path, split: str) -> list[Path]:
-    """Return a Penn Treebank split's .mrg files in section order; InputError if any is missing."""
+    """Return a Penn Treebank split's .mrg files by section; InputError if a section is missing."""
     if split not in SECTIONS:
         raise InputError(f"unknown split {split!r}", suggest_names(split, SECTIONS))
     wanted = SECTIONS[split]

@@ -42,7 +42,7 @@ def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_column(index: int) -> LineReader:
-    """Return a reader of column `index`, from 0, of tab-separated lines; it refuses short ones."""
+    """Return a function that yields column `index`, from 0, of each line; it refuses short ones."""
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
         for count, line in enumerate(lines, start=1):

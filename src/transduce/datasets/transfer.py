@@ -65,7 +65,7 @@ STATUS_ERRORS: Mapping[int, type[Exception]] = MappingProxyType(
 @final
 @dataclass(frozen=True)
 class NetworkSettings:
-    """Limits for downloads: time, speed, number of attempts, and size."""
+    """Limits for downloads: time, speed, number of attempts, the pause between them, and size."""
 
     seconds: float = 60.0  # a connection without data for this time counts as broken
     slowest: int = 1_024  # minimum bytes per second, mean over `seconds`; slower counts as broken
@@ -108,9 +108,9 @@ class PartialDownload:
 
     @contextmanager
     def append(self, start: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
-        """Context manager: cut the file to `start` bytes, and yield a function to append bytes.
+        """Context manager: write the note, cut the file to `start`, yield a function that appends.
 
-        The note is written first, with `address` and `version`.
+        SaveError, also at exit, if the disk fails.
         """
         write_atomically(self.note, to_checksummed_json({"address": address, "version": version}))
         with raise_save_errors(self.path):
@@ -201,7 +201,7 @@ def build_headers(start: int, version: str) -> dict[str, str]:
 def read_extent(
     answer: http.client.HTTPResponse, start: int, part: PartialDownload
 ) -> tuple[int, int]:
-    """Return (first byte's offset, file size or 0); RefusedError for another range or known size.
+    """Return (first byte's offset, file size or 0); RefusedError for an unwanted range or size.
 
     `start` is the byte that was asked for; a response may also begin at byte 0.
     """
@@ -220,7 +220,7 @@ def read_extent(
 
 
 def require_within_limit(count: int, what: Download, network: NetworkSettings) -> None:
-    """Raise RefusedError if a file of unknown size has more than `network.largest` bytes."""
+    """Raise RefusedError if `count` bytes of a file of unknown size are over `network.largest`."""
     if not what.size and count > network.largest:
         raise RefusedError(
             f"has more than {network.largest / 1e9:g} GB, and its size is not known: --limit "

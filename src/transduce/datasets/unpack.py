@@ -118,7 +118,7 @@ def matches_pattern(name: str, pattern: str) -> bool:
 
 
 def limit_unpacked(stream: io.BufferedIOBase, path: Path) -> io.BufferedReader:
-    """Wrap a stream of unpacked bytes, so that reading too many of them raises InputError."""
+    """Wrap an unpacked stream; InputError beyond 100 MB and 100 times the size of file `path`."""
     most = max(ALWAYS_ALLOWED, MOST_TIMES * path.stat().st_size)
     return io.BufferedReader(LimitedStream(stream, most, path), buffer_size=1 << 16)
 

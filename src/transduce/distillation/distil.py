@@ -174,7 +174,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
 
 
 def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
-    """Return a recipe with the vocabulary size of `run`, else one reduced to what `pairs` allow."""
+    """Return a recipe with a begun `run`'s vocabulary size, else reduced to what `pairs` allow."""
     data = recipe.data
     if is_run(run):
         size = read_run(run).recipe.data.vocabulary_size

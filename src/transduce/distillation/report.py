@@ -54,7 +54,7 @@ def write_report(
 
 
 def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return a translator's size, and its scores and speed on `dev` if that is not empty."""
+    """Return parameters and megabytes; if `dev` is not empty, also scores, seconds and setup."""
     symbols = len(translator.task.source), len(translator.task.target)
     weights = sum(count_parameters(model.sizes, *symbols) for model in translator.models)
     found: dict[str, Any] = {"parameters": weights, "megabytes": weights * FLOAT_BYTES / 1e6}

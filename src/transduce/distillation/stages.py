@@ -7,8 +7,8 @@
     FOLDER/model/    the student
     FOLDER/report/   a page of all stages, with scores and speeds (`report.py`)
 
-The same call resumes in the middle of any stage. A stage that was made of other files, by another
-teacher or with other options is refused.
+The same call resumes after the last finished stage, shard or checkpoint. A stage that was made of
+other files, by another teacher or with other options is refused.
 """
 
 import hashlib
@@ -194,7 +194,7 @@ def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = 
 @final
 @dataclass(frozen=True)
 class PairOptions:
-    """How pairs are chosen: the share of improbable pairs to drop, the seed, the language."""
+    """How pairs are chosen: the share of improbable ones to drop, the shuffle's seed, language."""
 
     worst: float = WORST
     seed: int = 1

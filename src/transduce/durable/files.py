@@ -174,7 +174,7 @@ NO_FILE, NO_FILE_HINT = "is no regular file", "choose another name"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file's content by `data`; a reader gets all of the old bytes or all of the new."""
+    """Replace a file's content by `data`, all or nothing for readers; SaveError on failure."""
     with atomic_file(path) as stream:
         stream.write(data)
 
@@ -198,10 +198,10 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Context manager: yield a binary stream; its bytes replace `path` unless the block raises.
+    """Context manager: yield a stream whose bytes replace `path` at exit; SaveError if they cannot.
 
-    The new file has the permissions of the one that it replaces. A device such as /dev/null, or a
-    pipe with a reader, cannot be replaced and is written directly.
+    If the block raises, nothing changes. The new file has the permissions of the old one. A device
+    such as /dev/null, or a pipe with a reader, cannot be replaced and is written directly.
     """
     with raise_save_errors(path):
         writes_directly, is_no_file = is_stream(path), path.exists() and not path.is_file()
@@ -338,7 +338,7 @@ def require_disk_space(disk: Path, size: int, file: Path, hint: str) -> None:
 
 
 def ensure_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, and sync each new directory entry to disk."""
+    """Create a folder and its missing parents, each synced to disk; SaveError on failure."""
     if folder.is_dir():
         return
     ensure_folder(folder.parent)

@@ -54,7 +54,7 @@ def atomic_folder(
     about: Mapping[str, object],
     require_free: Callable[[Path], None] | None = None,
 ) -> Iterator["FolderWriter"]:
-    """Context manager: yield a `FolderWriter`; its folder becomes `path`, if free, at the end.
+    """Context manager: yield a `FolderWriter`; at exit its folder is `path`; InputError if taken.
 
     `kind` and `about` are entries of its manifest. `require_free` raises an error if the folder at
     `path` may not be replaced; by default anything there is refused. The new folder has the
@@ -165,7 +165,7 @@ def protect_folder(folder: Path, final_path: Path) -> Iterator[None]:
 
 
 def remove_folder(path: Path) -> None:
-    """Rename a folder, then delete it, so that a crash never leaves half of it under its name."""
+    """Delete a folder, renamed first, so that no crash leaves half of it; SaveError on failure."""
     trash = trash_path(path)
     with raise_save_errors(path):
         path.rename(trash)
@@ -214,7 +214,7 @@ class VerifiedFolder:
 
     @contextmanager
     def open(self, name: str) -> Iterator["HashingReader"]:
-        """Context manager: yield a file's reader; its bytes are checked only at the end.
+        """Context manager: yield a file's reader; FolderError at exit if bytes are not as listed.
 
         If the block raises FolderError and the file differs from the manifest, the error names that
         difference.

@@ -118,7 +118,7 @@ def add_checksum(body: Mapping[str, object]) -> bytes:
 
 
 def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
-    """Parse a checksummed JSON file; raise FolderError if it was altered or its format is newer."""
+    """Return checksummed JSON without its format and sha256; FolderError if altered or newer."""
     values = read_json(data, file)
     require_format(values.get("format"), file)
     expected = values.pop("sha256", None)

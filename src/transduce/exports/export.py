@@ -150,7 +150,7 @@ def find_target(name: str, precision: str) -> Target:
 
 
 def require_free_output(target: Target, output: Path, *, force: bool) -> None:
-    """Refuse an output path that lacks the suffix or exists; `force` allows an earlier export."""
+    """Refuse a path without the target's suffix, or that exists; `force` allows an old export."""
     if target.suffix and output.suffix != target.suffix:
         fact = f"an export to {target.name} is one file, whose name ends in {target.suffix}"
         raise InputError(fact, f"-o {output}{target.suffix}")
@@ -166,7 +166,7 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
 def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
     """Write an exported folder and compare its outputs; return (proof, "") or (None, reason).
 
-    The folder exists only after the comparison.
+    The folder exists only after the comparison. SaveError if float32 outputs differ too often.
     """
     target, precision = job.target, job.precision
     about = {"to": target.name, "precision": precision, "model": job.model.hash}

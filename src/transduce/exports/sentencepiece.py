@@ -45,7 +45,7 @@ Piece = tuple[str, int]  # its text, and its type, such as NORMAL
 
 
 def build_spelling_model(symbols: Sequence[str]) -> bytes:
-    """Return a SentencePiece model that merges `symbols` in their order, for any text.
+    """Return a SentencePiece model that merges `symbols` in order and spells non-ASCII by bytes.
 
     Input rules write each character beyond ASCII as letters, one for each of its UTF-8 bytes;
     output rules turn the letters back into characters.
@@ -113,7 +113,7 @@ def to_fallback_piece(data: bytes) -> Piece | None:
 
 
 def pack_model(pieces: Sequence[Piece], rules: Sequence[tuple[int, bytes]]) -> bytes:
-    """Return the bytes of a SentencePiece model, which makes the merges with lower ids first.
+    """Pack pieces, to be merged in order, and another model's `rules` as a SentencePiece model.
 
     `rules` are the protobuf fields of another model; all but its pieces are copied.
     """

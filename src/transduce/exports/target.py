@@ -55,7 +55,7 @@ def raise_import_errors(package: str) -> Iterator[None]:
 
 
 def describe_penalty(search: Search, greedy: str) -> list[str]:
-    """Return one sentence on the length penalty, or []; `greedy` is that program's beam-1 form."""
+    """Return one sentence on the length penalty, or []; `greedy` is a form like "num_beams=1"."""
     if search.penalty == "none":
         return []
     return [
@@ -67,7 +67,7 @@ def describe_penalty(search: Search, greedy: str) -> list[str]:
 @final
 @dataclass(frozen=True)
 class Target:
-    """A program that models can be exported to, with the functions that write its files."""
+    """A program that models can be exported to, with functions that write and load its files."""
 
     name: str
     precisions: tuple[str, ...]

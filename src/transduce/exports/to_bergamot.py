@@ -160,7 +160,7 @@ def describe_model(model: TaskModel, symbols: Sequence[int]) -> str:
 
 
 def serialise_tensors(tensors: Mapping[str, Array], config: str, precision: str) -> Iterator[bytes]:
-    """Yield the bytes of model.bin in parts: sizes of all tensors, their names, their numbers."""
+    """Yield the bytes of model.bin in parts: tensors' sizes, names and values, `config` last."""
     text = np.frombuffer(config.encode() + b"\0", np.int8)
     packed = [(name, *pack_tensor(name, tensors[name], precision)) for name in sorted(tensors)]
     packed.append(("special:model.yml", INT8, text.shape, text.tobytes()))
@@ -283,7 +283,7 @@ class BergamotEngine:
 
 
 def run_driver(*arguments: str, text: str = "") -> str:
-    """Run the package in Node.js and return what it prints; raise OSError if that fails."""
+    """Run Bergamot in Node.js on `text`; return what it prints; raise OSError if that fails."""
     node = shutil.which("node")
     if node is None:
         raise OSError("Node.js is not installed")

@@ -37,7 +37,7 @@ MEMORY = {1: "batch", 3: "source"}
 
 
 def write_onnx(model: TaskModel, writer: FolderWriter, _precision: str) -> None:
-    """Write the ONNX graphs of encoder and decoder step, and the tokenizers; needs `onnx`."""
+    """Write ONNX graphs of encoder and decoder step, and tokenizers; ImportError without `onnx`."""
     with raise_import_errors("onnx"):
         import onnx  # type: ignore[import-not-found]  # noqa: F401 - torch.onnx needs it
 

@@ -35,7 +35,7 @@ from transduce.fast.loss import (
     target_log_probs,
 )
 from transduce.fast.onednn import has_onednn_bfloat16
-from transduce.fast.unchanged import find_changed, replace_unless_changed
+from transduce.fast.unchanged import is_changed, replace_unless_changed
 from transduce.packed import PADDING_SENTENCE_TOKENS, Batch
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Residual, Transformer
 from transduce.paper.operations import (
@@ -306,7 +306,7 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
     Modules of other and derived classes stay, and so do those of a class changed in `paper/`.
     """
     for module in model.modules():
-        if type(module) in classes and type(module).__name__ not in find_changed():
+        if type(module) in classes and not is_changed(type(module).__name__):
             module.__class__ = classes[type(module)]
 
 
@@ -358,7 +358,7 @@ def choose_loop(
 def can_run_graphs(model: Transformer, training: Training) -> bool:
     """Return whether CUDA graphs can hold the attention and loss kernels of this training."""
     device, precision = model.output.weight.device, getattr(torch, training.precision)
-    if find_changed() & {"build_attention", "smoothed_loss", "pad_batch", "add_gradients"}:
+    if any(map(is_changed, ("build_attention", "smoothed_loss", "pad_batch", "add_gradients"))):
         return False
     return can_run_varlen(model.sizes, device, precision) and can_run_triton(device, "triton_loss")
 

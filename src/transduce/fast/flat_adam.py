@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.optim.adam import adam
 
-from transduce.fast.unchanged import find_changed
+from transduce.fast.unchanged import is_changed
 from transduce.paper.training import UPDATES, Adam, BuildOptimiser
 from transduce.settings import Training
 
@@ -166,4 +166,4 @@ def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tenso
 
 def choose_optimiser() -> BuildOptimiser:
     """Return `FlatAdam`, or the plain `Adam` if that was changed."""
-    return Adam if Adam.__name__ in find_changed() else FlatAdam
+    return Adam if is_changed(Adam.__name__) else FlatAdam

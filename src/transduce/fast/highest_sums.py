@@ -112,7 +112,7 @@ def find_block_maxima(
 def tabulate_blocks(
     width: int, symbols: int, device: torch.device
 ) -> tuple[Int[Tensor, " B"], Int[Tensor, "B block"], Int[Tensor, " rest"]]:
-    """Return indices of a sentence's B blocks of columns, the columns of each, and those in none.
+    """Return a sentence's B block indices, the columns of each block, and the columns in none.
 
     A sentence has `width` · `symbols` columns. The result is cached, since every step needs it.
     """

@@ -22,7 +22,7 @@ from transduce.fast.onednn import (
     multiply_by_onednn,
     script_if_traced,
 )
-from transduce.fast.unchanged import find_changed
+from transduce.fast.unchanged import is_changed
 from transduce.machine.device import Processor, read_processor
 from transduce.machine.process_settings import release_freed_memory
 from transduce.paper.model import Linear, Transformer
@@ -204,7 +204,7 @@ def replace_linear_modules(
     Modules of derived classes stay, and so do embeddings that are tied to the output matrix. Each
     old weight is freed before the next one is built.
     """
-    if Linear.__name__ in find_changed():
+    if is_changed(Linear.__name__):
         return
     parents = [module for module in model.modules() if not isinstance(module, Linear)]
     for parent in parents:

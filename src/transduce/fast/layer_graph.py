@@ -27,7 +27,7 @@ RunTensors = Callable[..., Tensor]  # layers or their graph: x and the tensors o
 
 
 class StepKind(StrEnum):
-    """The kinds of decoding step by the kernels that they use; each kind has its own graph."""
+    """Kinds of decoding step on a CPU, by kernels used; each has a TorchScript graph of its own."""
 
     FEW_ROWS = "few rows"
     MANY_ROWS = "many rows"

@@ -103,7 +103,7 @@ def log_softmax_by_loops(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 @intrinsic
 def prefetch_line(_: Any, numbers: Any, at: Any) -> Any:  # noqa: ANN401
-    """Prefetch the cache line of `numbers[at]` into the processor's second-level cache."""
+    """Numba intrinsic prefetch_line(numbers, at): fetch that cache line into the level-2 cache."""
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401
         array = context.make_array(signature.args[0])(context, builder, values[0])
@@ -372,7 +372,7 @@ def fill_highest_sums(
     sums: NDArray[float32],
     columns: NDArray[int64],
 ) -> bool:
-    """Fill `sums` and `columns` with each sentence's K highest; return False if one has fewer.
+    """Fill in each sentence's K highest of score + log P; return whether all have K.
 
     The highest comes first, and the leftmost of equal ones. NaN does not count. Only blocks whose
     highest sum may be among the K are read.
@@ -411,7 +411,7 @@ def insert_highest(
     columns: NDArray[int64],
     found: int,
 ) -> int:
-    """Insert each number plus `score` (columns from `first` on) into `best`; return its new length.
+    """Insert each number + `score` among the `found` highest in `best`; return the new `found`.
 
     `first` is the first number's column. A sum goes after equal ones. NaN is left out.
     """

@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from inspect import getsource, isfunction, unwrap
-from types import ModuleType
 
-from transduce.paper import model, operations, training
 from transduce.paper.operations import PLAIN, Operations
 
 ATTENTION = (
@@ -25,30 +24,30 @@ REST = "EncoderLayer Embedding SinusoidalPositions LearnedPositions Dropout AddD
 
 # For each operation, module, optimiser or loop with a fast form: what the fast form stands for, and
 # the hash of its code. After a change, compare the fast form with it, then write the new hash.
-ORIGINALS: Mapping[str, tuple[Mapping[ModuleType, str], str]] = {
-    "build_attention": ({operations: ATTENTION}, "16866ded61e1"),
+ORIGINALS: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "build_attention": ({"operations": ATTENTION}, "16866ded61e1"),
     "start_cache": (
         {
-            operations: f"PlainCache PlainLayerCache attend_within_rows pad_cache {ATTENTION}",
-            model: "SelfAttention CrossAttention",
+            "operations": f"PlainCache PlainLayerCache attend_within_rows pad_cache {ATTENTION}",
+            "model": "SelfAttention CrossAttention",
         },
         "db8a16546489",
     ),
-    "run_layers": ({model: STEP}, "5475b41a9f95"),
-    "smoothed_loss": ({operations: "log_softmax"}, "a9df22d99461"),
+    "run_layers": ({"model": STEP}, "5475b41a9f95"),
+    "smoothed_loss": ({"operations": "log_softmax"}, "a9df22d99461"),
     "log_softmax": ({}, "1c967e3506b1"),
-    "target_log_probs": ({operations: "log_softmax"}, "93214df1dfcd"),
-    "highest_sums": ({operations: "stable_topk"}, "7ac26ffceec7"),
+    "target_log_probs": ({"operations": "log_softmax"}, "93214df1dfcd"),
+    "highest_sums": ({"operations": "stable_topk"}, "7ac26ffceec7"),
     "is_any": ({}, "4180419bc0ac"),
     "pad_batch": ({}, "62b01e5248a1"),
-    "Dropout": ({model: "Dropout"}, "b1a106e843ff"),
-    "AddDropout": ({model: "AddDropout"}, "de843554ebc9"),
-    "LayerNorm": ({model: "LayerNorm"}, "48f264bed517"),
-    "Linear": ({model: "Linear"}, "95f4ed860fbd"),
-    "Residual": ({model: "Residual LayerNorm AddDropout"}, "7e86d3d62be3"),
-    "Adam": ({training: "Adam"}, "2f02d061a359"),
+    "Dropout": ({"model": "Dropout"}, "b1a106e843ff"),
+    "AddDropout": ({"model": "AddDropout"}, "de843554ebc9"),
+    "LayerNorm": ({"model": "LayerNorm"}, "48f264bed517"),
+    "Linear": ({"model": "Linear"}, "95f4ed860fbd"),
+    "Residual": ({"model": "Residual LayerNorm AddDropout"}, "7e86d3d62be3"),
+    "Adam": ({"training": "Adam"}, "2f02d061a359"),
     "add_gradients": (
-        {training: "add_gradients batch_loss", model: f"{STEP} {REST}"},
+        {"training": "add_gradients batch_loss", "model": f"{STEP} {REST}"},
         "f313e3410621",
     ),
 }
@@ -56,20 +55,26 @@ ORIGINALS: Mapping[str, tuple[Mapping[ModuleType, str], str]] = {
 
 def replace_unless_changed(given: Operations, **faster: object) -> Operations:
     """Return operations with functions replaced by `faster`, except those changed in `paper/`."""
-    kept = {name: one for name, one in faster.items() if name not in find_changed()}
+    kept = {name: one for name, one in faster.items() if not is_changed(name)}
     return replace(given, **kept)  # type: ignore[arg-type] # types match the fields
 
 
+def find_changed(plain: Operations = PLAIN) -> set[str]:
+    """Return names in `ORIGINALS` whose code was changed; `plain` has the operations to check."""
+    return {name for name in ORIGINALS if is_changed(name, plain)}
+
+
 @cache
-def find_changed(plain: Operations = PLAIN) -> frozenset[str]:
-    """Return the names in `ORIGINALS` whose code is another; `plain` has the operations' code."""
-    return frozenset(name for name in ORIGINALS if hash_code(name, plain) != ORIGINALS[name][1])
+def is_changed(name: str, plain: Operations = PLAIN) -> bool:
+    """Return whether the code of `paper/` that the fast form `name` replaces was changed."""
+    return hash_code(name, plain) != ORIGINALS[name][1]
 
 
 def hash_code(name: str, plain: Operations = PLAIN) -> str:
     """Return a short hash of the code that a fast form stands for, without comments and spaces."""
     sources = [read_source(getattr(plain, name))] if hasattr(plain, name) else []
-    for module, names in ORIGINALS[name][0].items():
+    for chapter, names in ORIGINALS[name][0].items():
+        module = import_module(f"transduce.paper.{chapter}")
         for one in names.split():
             sources += list_sources(getattr(module, one))
     code = re.sub(r'"""[\s\S]*?"""|^ *#.*$|  #.*$', "", "\n".join(sources), flags=re.MULTILINE)

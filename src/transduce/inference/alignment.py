@@ -53,7 +53,7 @@ class PairWords:
     target: Sequence[int]
 
     def link(self, weights: Float32[np.ndarray, "*C t s"]) -> Bool[np.ndarray, "*C I J"]:
-        """Return masks [i, j]: a piece of target word j attends most to one of source word i."""
+        """Return masks [i, j], True if a piece of target word j attends most to one of word i."""
         best = np.asarray(self.source)[weights.argmax(axis=-1)]  # [*C t]: a source word
         linked = best[..., None, :] == np.arange(self.source[-1] + 1)[:, None]  # [*C I t]
         return np.logical_or.reduceat(linked, find_firsts(self.target), axis=-1)
@@ -86,10 +86,10 @@ def find_pair_words(
 def capture_steps(
     model: Transformer, sources: Sentences, targets: Sentences, *, shifted: bool
 ) -> Iterator[tuple[int, list[Float32[Tensor, "H t s"]]]]:
-    """Yield (index of a pair, each layer's cross-attention weights), in no order, without END.
+    """Yield (pair index, each layer's cross-attention), in no order; if `shifted`, a step later.
 
-    The ids of every source and target end with END. Row t of the weights belongs to target piece t,
-    that is to the step that writes it, or if `shifted` to the next step, which reads it.
+    END ends the ids of every source and target, and is left out of the weights. Row t belongs to
+    target piece t, that is to the step that writes it, or if `shifted` to the next, which reads it.
     """
     device = model.output.weight.device
     if not sources:
@@ -158,7 +158,7 @@ class Aligner:
         return self.chosen or build_default_heads(self.models[0].sizes)
 
     def change_heads(self, changes: Mapping[str, Any]) -> AlignmentHeads:
-        """Return the heads to align by after `changes`; a new layer alone means all heads of it."""
+        """Return the heads after `changes` of fields; a new layer alone means all heads of it."""
         self.require_alignable()
         sizes, before = self.models[0].sizes, self.find_heads()
         if changes.get("layer", before.layer) != before.layer:
@@ -185,9 +185,9 @@ class Aligner:
         found: Sequence[Parts],
         outputs: Sequence[Sequence[Output]],
     ) -> list[list[Output]]:
-        """Return copies of a block's outputs, each with the alignment of its words to its line's.
+        """Return copies of each line's outputs, with links from the line's words to the output's.
 
-        The parts of a line that was split are aligned one by one, as they were translated.
+        `found` has each line's parts and their hypotheses; parts are aligned one by one.
         """
         task = self.task
         texts = list[tuple[str, list[Pair]]]()

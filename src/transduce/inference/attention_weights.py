@@ -24,7 +24,7 @@ Layers = list[list[Tensor]]  # [layer][sentence]: weights [heads, queries, keys]
 @final
 @dataclass(frozen=True)
 class AttentionRecord:
-    """A batch's attention weights by kind ("encoder", "decoder", "cross"), layer and sentence.
+    """A batch's attention weights by kind, layer and sentence, and the decoder's output.
 
     A model with another layer in place of self-attention has weights of "cross" only.
     """
@@ -35,7 +35,7 @@ class AttentionRecord:
 
 @torch.no_grad()
 def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> AttentionRecord:
-    """Run a model on packed sources and target inputs; return its attention weights    (3.2)"""
+    """Run a model on sources and target inputs; return attention weights and decoder output."""
     encoder, decoder, cross = Layers(), Layers(), Layers()
     operations = model.eval().operations
     memory = model.encode(source, build_recording_operations(operations, lambda _mask: encoder))
@@ -80,9 +80,9 @@ def build_recording_operations(
 @final
 @dataclass(frozen=True)
 class AttentionBySentence:
-    """Attention that is computed sentence by sentence; `on_weights` gets its weights before use.
+    """Attention, sentence by sentence; `on_weights` gets, and may change, the weights before use.
 
-    `on_weights` is called once per layer, with a tensor for each sentence. It may change these.
+    `on_weights` is called once per layer, with a tensor for each sentence.
     """
 
     queries: Sequence[int]  # the number of query tokens of each sentence

@@ -26,7 +26,7 @@ COMPARED = 500  # development pairs on which a mean and the run's last weights a
 @final
 @dataclass(frozen=True)
 class AveragedModel:
-    """A model folder whose weights are the mean of a run's snapshots, and the snapshots' steps."""
+    """A model folder with the mean of a run's snapshots, their steps, and perplexities or None."""
 
     folder: Path
     steps: tuple[int, ...]  # the training steps of the averaged snapshots
@@ -87,7 +87,7 @@ def average(
 def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
     """Return development perplexities (model, run's last weights); None if they cannot be computed.
 
-    None if the run has no development set, or if a perplexity cannot be computed.
+    Without a development set it is None; of a large one the first `COMPARED` pairs are used.
     """
     if not (run / STORE / "dev").is_dir():
         return None

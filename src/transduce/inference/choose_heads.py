@@ -52,7 +52,7 @@ Choices = Mapping[int, Sequence[tuple[int, ...]]]  # layer -> choices of heads (
 @final
 @dataclass(frozen=True)
 class ScoredHeads:
-    """Heads of a layer, and how well the mean of their weights aligns words."""
+    """Heads of a layer, and the error rate (AER) of the links from their mean weights."""
 
     heads: AlignmentHeads
     result: AlignmentResult
@@ -76,7 +76,7 @@ class GoldPairs:
     def score(
         self, translator: Translator, choices: Choices, *, shifted: bool
     ) -> dict[int, list[ScoredHeads]]:
-        """Return {layer: [each choice of heads, with the error rate of its links in all pairs]}."""
+        """Return {layer: [each choice, with its error rate]}; if `shifted`, of the next step."""
         (model,), task = translator.models, translator.task
         means = {
             layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
@@ -140,7 +140,7 @@ class AlignmentChoice:
     before: ScoredHeads | None = None  # the heads that the model had, if any were chosen
 
     def as_json(self) -> dict[str, Any]:
-        """Return the choice as plain values for JSON."""
+        """Return the choice, without warnings, as plain values for JSON."""
         both = {"best": self.best.as_json(), "plain": self.plain.as_json()}
         before = {"before": self.before.as_json()} if self.before else {}
         layers = [one.as_json() for one in self.layers]
@@ -182,7 +182,7 @@ def choose_alignment_heads(
 
 
 def choose_heads(translator: Translator, source: Text, target: Text, gold: Text) -> AlignmentChoice:
-    """Return the layer and heads that align a text best with gold links, and others' results."""
+    """Return the heads that align a text best with gold links, and results of other choices."""
     translator.aligner.require_alignable()
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
     return choose_heads_by_pairs(translator, pairs, warnings, translator.aligner.chosen)
@@ -194,9 +194,9 @@ def choose_heads_by_pairs(
     warnings: Sequence[LineWarning] = (),
     chosen: AlignmentHeads | None = None,
 ) -> AlignmentChoice:
-    """Return the layer and heads that align these pairs best, and the results of other choices.
+    """Return the heads that align these pairs best, and the results of other choices.
 
-    Heads that were `chosen` before are scored, too.
+    The heads `chosen` before are scored, too; `warnings` are passed on.
     """
     sizes = translator.models[0].sizes
     single = {
@@ -254,7 +254,7 @@ def name_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
 def read_gold_pairs(
     translator: Translator, source: Text, target: Text, gold: Text
 ) -> tuple[GoldPairs, list[LineWarning]]:
-    """Read texts and gold links; return encoded pairs with links, and warnings for long pairs."""
+    """Read texts and gold links; return pairs that fit the model, and warnings about long ones."""
     sources, targets = (
         read_text(name, text) for name, text in (("source", source), ("target", target))
     )

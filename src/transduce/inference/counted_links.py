@@ -37,7 +37,7 @@ def learn_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[Gold
 def find_likeliest_sources(
     sources: Sequence[Words], targets: Sequence[Words]
 ) -> list[Int64[np.ndarray, " W"]]:
-    """Return, for each pair, the index of each target word's likeliest source word."""
+    """Return, for each pair, the index in it of each target word's likeliest source word."""
     # number of words of each pair's target, of its source
     heights, widths = (np.array(list(map(len, side))) for side in (targets, sources))
     counts = np.repeat(widths, heights)  # [W]: how many source words a target word may link to
@@ -62,7 +62,7 @@ def learn_link_weights(
     word: Int64[np.ndarray, " C"],
     prior: Float64[np.ndarray, " C"],
 ) -> Float64[np.ndarray, " C"]:
-    """Learn P(t | s) by some rounds of EM; return P(t | s) times the prior, for each link.
+    """Learn P(t | s) by EM; return P(t | s) times the prior for each of C candidate links.
 
     `entry` is the place of a link's P(t | s) in a table of E entries, `source` the source word of
     each entry, and `word` the target word of each link.

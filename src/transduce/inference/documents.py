@@ -7,7 +7,6 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
-from transduce.inference.keeping import describe_lost
 from transduce.inference.lines import LineWarning
 from transduce.inference.load import load
 from transduce.inference.outputs import Output
@@ -17,6 +16,7 @@ from transduce.text.arguments import read_path
 from transduce.text.documents.document import Document, ParseOptions
 from transduce.text.documents.read import read_document
 from transduce.text.inline import Links
+from transduce.text.placeholders import describe_items
 
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[a-zA-Z0-9-]+)?")
 
@@ -24,7 +24,7 @@ LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[a-zA-Z0-9-]+)?")
 @final
 @dataclass(frozen=True)
 class TranslatedDocument:
-    """A translated document as text, with counts of its sentences and notes for its review."""
+    """A translated document: text, counts of new and kept translations, review notes, warnings."""
 
     text: str
     sentences: int  # the number of sentences that were translated
@@ -69,7 +69,7 @@ def parse_document(translator: Translator, document: Path | bytes, form: object)
 
 
 def translate_sentences(translator: Translator, document: Document) -> Iterator[list[Output]]:
-    """Yield the outputs of each sentence, with word alignments if the document has inline tags."""
+    """Yield [the output] of each sentence, with word alignments if there are inline tags."""
     on_warning = translator.on_warning
 
     def warn(warning: LineWarning) -> None:
@@ -90,7 +90,7 @@ def join_outputs(document: Document, outputs: Iterable[list[Output]]) -> Transla
         links = [output.alignment.rank_links() if output.alignment else () for output in best]
     joined = document.join([output.text for output in best], links)
     losses = [
-        f"line {line}: the translation lacks {describe_lost(output.lost)}"
+        f"line {line}: the translation lacks {describe_items(output.lost)}"
         for line, output in zip(document.lines, best, strict=False)
         if output.lost
     ]

@@ -63,7 +63,7 @@ ShowLines = Callable[[Iterator[str], str], Iterator[str]]
 @final
 @dataclass(frozen=True)
 class Contrast:
-    """The scores of a test set in a form such as upper case, and how many lines that changed."""
+    """The scores of a test set in a form such as upper case, and the number of lines it changed."""
 
     form: str
     changed: int
@@ -92,7 +92,7 @@ class Evaluation:
 @final
 @dataclass(frozen=True)
 class EvaluationText:
-    """A test set to evaluate on: sources, references, metrics, and the references' language."""
+    """A test set, and how to score it: metrics, language, baseline outputs, contrasts or not."""
 
     sources: Sequence[str]
     references: Sequence[str]
@@ -112,7 +112,7 @@ def evaluate(  # noqa: PLR0913 - one parameter for each choice of the caller
     baseline: Path | str | None = None,
     contrast: bool = False,
 ) -> Evaluation:
-    """Translate a test set, score the translations by each metric, and compute the perplexity.
+    """Translate and score a test set, with perplexity; `baseline` is a tagger's training text.
 
         found = transduce.evaluate("model", "test.en", "test.de", metrics=["bleu"])
         print(found.scores[0], found.perplexity)
@@ -122,9 +122,9 @@ def evaluate(  # noqa: PLR0913 - one parameter for each choice of the caller
     tagged tokens or signals. Instead of files, `source` may name a fetched test set, such as
     "newstest2014" or "CORPUS:SPLIT". `metrics` defaults to the metrics of the model's task.
     `language` is the language of the references and defaults to the recipe's target language.
-    `baseline` is a tagger's training text: the result then also has the scores of giving each token
-    its most frequent label there. With `contrast` the test set is also translated in other forms,
-    such as upper case, and `found.contrast` has their scores.
+    With a `baseline` the result also has the scores of giving each token its most frequent label
+    there. With `contrast` the test set is also translated in other forms, such as upper case, and
+    `found.contrast` has their scores.
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
@@ -143,7 +143,10 @@ def build_evaluation_text(
     *,
     has_contrast: bool = False,
 ) -> EvaluationText:
-    """Return an evaluation's text and options; None for metrics or language means the model's."""
+    """Return `lines` (sources, references) with checked options; `baseline` is tagged text.
+
+    None for `metrics` or `language` means the model's.
+    """
     require_flag("contrast", has_contrast)
     if has_contrast:
         require_task(translator.task, TextToText, translator.recipe.data, "a contrast")
@@ -226,9 +229,9 @@ def count_unknown_labels(translator: Translator, references: Sequence[str]) -> d
 def perplexity(
     translator: Translator, sources: Sequence[str], references: Sequence[str]
 ) -> tuple[Perplexity, int]:
-    """Return the references' perplexity per piece and word, and how many lines were left out.
+    """Return perplexity by piece and word, and how many lines were too long or had unknown labels.
 
-    Lines of more than data.max_length pieces on a side, or with an unknown label, are omitted. The
+    Lines of more than data.max_length pieces on a side, or with an unknown label, are left out. The
     perplexity is nan if no line remains.
     """
     task, longest = translator.task, translator.recipe.data.max_length
@@ -254,7 +257,7 @@ def perplexity(
 
 
 def provenance(translator: Translator) -> dict[str, Any]:
-    """Return a score's provenance: model hashes, recipe, precision, versions, machine, date."""
+    """Return a score's provenance by key: models (hashes), recipe, precision, environment, date."""
     weight = translator.models[0].output.weight
     return {
         "models": list(translator.hashes),
@@ -302,7 +305,7 @@ def list_words(lines: Sequence[str]) -> list[str]:
 
 
 def score_run_on(outputs: Sequence[str]) -> Score:
-    """Return the percentage of single words whose outputs are too long or repeat a word."""
+    """Return the percentage of outputs of single words that have over 3 words or repeat one."""
     found = [output.lower().split() for output in outputs]
     run_on = sum(len(words) > MOST_WORDS or len(set(words)) < len(words) for words in found)
     return Score(
@@ -387,7 +390,7 @@ def find_fetched_files(name: str, data: Data) -> tuple[Path, Path]:
 def label_by_majority(
     train: Path | str, sentences: Sequence[str], translator: Translator
 ) -> list[str]:
-    """Return labels for each sentence: every token gets its most frequent label in `train`.
+    """Return a line of labels for each sentence: every token's most frequent label in `train`.
 
     `train` is tagged text: a file, or the name CORPUS or CORPUS:SPLIT of a fetched text. A token
     that `train` lacks gets the most frequent label of all. Raises InputError if `translator` is not

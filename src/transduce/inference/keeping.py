@@ -19,6 +19,7 @@ from transduce.text.clean import normalise
 from transduce.text.inline import PRIVATE, Piece, insert_markup
 from transduce.text.placeholders import (
     Masked,
+    describe_items,
     find_items,
     find_lost,
     has_words,
@@ -28,7 +29,6 @@ from transduce.text.placeholders import (
 from transduce.text.sentences import OPENING
 
 MAX_ITEMS = 100  # in a line; the time to place them is quadratic
-MOST_NAMED, LONGEST = 5, 60  # how many items a warning names, and with how many characters
 Restore = Callable[[Output], tuple[str, bool]]  # returns (text with items, whether all are there)
 
 
@@ -64,7 +64,7 @@ def build_plain_attempt(line: Line) -> Attempt:
 
 
 def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
-    """Return the attempts at translating a line, in order; only if `can_align` one needs links."""
+    """Return attempts at a line, to be tried in order; if `can_align`, one may need word links."""
     spans = list(find_items(line.text))
     if not spans or len(spans) > MAX_ITEMS:
         return [build_plain_attempt(line)]
@@ -83,14 +83,15 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
 
 
 def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
-    """Return the output's text with its items put back, and False if one was lost or added."""
+    """Return the output's text with URLs and the like back, and whether none is lost or added."""
     return masked.restore(output.text)
 
 
 def insert_items(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
-    """Return the output's text with items placed by word links, and True, since none is lost.
+    """Return the output's text with the `spans` of `text` placed in it by word links, and True.
 
-    An item keeps the space before it, and touches a word only if it touched one in the text.
+    A span is a URL, for example. It keeps the space before it, and touches a word only if it
+    touched one in `text`.
     """
     used = set(text + output.text)
     marks = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), len(spans)))
@@ -126,9 +127,9 @@ def keep_items(
     *,
     can_align: bool,
 ) -> BlockResult:
-    """Translate lines by `search`, each again until its items come back or no attempt is left.
+    """Translate lines by `search`, again while URLs and the like get lost; warn if some stay lost.
 
-    `search` is called with lines, and whether their outputs need word alignments.
+    `search` is called with lines, and whether outputs need word links.
     """
     attempts = [list_attempts(line, can_align=can_align) for line in lines]
     outputs: list[list[Output]] = [[] for _ in lines]
@@ -157,15 +158,8 @@ def keep_items(
 
 
 def warn_of_loss(line_number: int, outputs: Sequence[Output]) -> list[LineWarning]:
-    """Return [a warning] if the best output of line `line_number` has lost something, else []."""
+    """Return [a warning] if the best output of line `line_number` lacks URLs or the like, or []."""
     if not outputs[0].lost:
         return []
-    fact = f"its translation lacks {describe_lost(outputs[0].lost)}"
+    fact = f"its translation lacks {describe_items(outputs[0].lost)}"
     return [LineWarning(line_number, fact, "lost")]
-
-
-def describe_lost(lost: Sequence[str]) -> str:
-    """Name the first 5 lost items, each cut to 60 characters, and how many more there are."""
-    named = [one if len(one) <= LONGEST else f"{one[:LONGEST]}…" for one in lost[:MOST_NAMED]]
-    more = len(lost) - len(named)
-    return ", ".join(named) + (f" and {more:,} more" if more else "")

@@ -51,7 +51,7 @@ class Part:
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
 ) -> tuple[list[Part], LineWarning | None]:
-    """Return a line as encoded parts that fit, and a warning if one was cut (if `strict`, refuse).
+    """Return a line's encoded parts, and a warning if a sentence is too long (`strict`: refuse it).
 
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the
@@ -85,7 +85,7 @@ def split_line(
 
 
 def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> Iterator[Part]:
-    """Halve a text at units of `level` or finer ones until no part exceeds `max_length` pieces.
+    """Yield the parts of a text, halved at `level` or finer until they fit or cannot be halved.
 
     `level` is the index of the first split level that is tried.
     """

@@ -95,7 +95,7 @@ class BlockResult:
 def search_sources(
     models: Sequence[Transformer], sources: Sources, search: Search, n: int
 ) -> list[list[Hypothesis]]:
-    """Return the `n` best hypotheses of each source; equal sources are searched once."""
+    """Return at most `n` best hypotheses of each source; equal sources are searched once."""
     unique: dict[object, int] = {}
     constraints = [getattr(source, "constraint", None) for source in sources]
     keys = [(tuple(source), one) for source, one in zip(sources, constraints, strict=True)]

@@ -337,7 +337,7 @@ class Translator:
         return replace(found, outputs=plain)
 
     def search_block(self, lines: Sequence[Line], n: int) -> BlockResult:
-        """Return each line's `n` best outputs from one search of a block; no items are replaced."""
+        """Return each line's `n` best outputs from one search; URLs are not protected."""
         encoded = [encode_line(line, self.task, self.recipe, strict=self.strict) for line in lines]
         parts = [
             (source, line.number << PART_BITS | index)
@@ -376,7 +376,7 @@ class Translator:
         return sample_sources(self.models, sources, keys, search, sampling, n)
 
     def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
-        """Score each pair's target; a pair that cannot be scored gets nan and a warning."""
+        """Score targets; nan and a warning if one cannot be scored (`self.strict`: InputError)."""
         require_matches(pairs, self.recipe.data)
         encoded = encode_pairs(pairs, self.task)
         warnings = {pair.number: find_unscorable(pair, self.recipe) for pair in encoded}
@@ -392,7 +392,7 @@ class Translator:
         return BlockResult([[output] for output in outputs], faults)
 
     def align_block(self, pairs: Sequence[Pair]) -> BlockResult:
-        """Align each pair; a pair that is too long has no links, and a warning."""
+        """Align pairs; no links and a warning if one is too long (`self.strict`: InputError)."""
         found = self.aligner.align_texts(pairs)
         warnings = [warning for _, warning in found if warning]
         if warnings and self.strict:

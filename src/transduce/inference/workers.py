@@ -39,7 +39,7 @@ class Worker(Generic[Model, Result]):
 def run_in_workers(
     load: Load[Model], requests: Iterable[Request[Model, Result]], workers: int
 ) -> Generator[Result, None, None]:
-    """Yield the result of every request in order; each worker calls `load` once.
+    """Yield each request's result in order, or raise its error; each worker calls `load` once.
 
     There are no more workers than requests.
     """

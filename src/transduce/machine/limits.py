@@ -34,7 +34,7 @@ def read_limits(name: str) -> Iterator[list[str]]:
 
 
 def control_groups(controller: str) -> list[str]:
-    """Return the path of this process's control group, then of each group that contains it."""
+    """Return the paths of this process's control group and of those around it; ["."] if unknown."""
     text = PROC_SELF_CGROUP.read_text(encoding="ascii") if PROC_SELF_CGROUP.exists() else ""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)

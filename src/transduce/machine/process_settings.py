@@ -51,11 +51,11 @@ def release_freed_memory() -> None:
 
 
 def set_environment_of_torch(*, training: bool = False) -> None:
-    """Set environment variables of torch's libraries, if unset; call this before importing torch.
+    """Limit OpenMP's busy-waiting and, in `training`, kernel caches, by environment variables.
 
-    OpenMP threads busy-wait briefly before they sleep, three times as long if `training`. Sleeping
-    at once makes training on free cores up to 1.4 times slower. Busy-waiting for long makes it up
-    to fifty times slower where other programs use the same cores (decision 0032).
+    Call this before importing torch; variables that are set stay. Threads busy-wait briefly before
+    they sleep, three times as long if `training`. Sleeping at once makes training on free cores up
+    to 1.4 times slower, busy-waiting for long up to fifty times on shared cores (decision 0032).
 
     In training, torch and oneDNN keep fewer kernels, each for one shape. Batches have many shapes,
     and with the default of 1,024 kernels each, training a small model in bfloat16 took 5 GB.
@@ -78,7 +78,7 @@ def use_one_thread_in_children() -> None:
 
 
 def use_threads(threads: int) -> None:
-    """Set torch's number of threads for this process, which changes the last bits of results."""
+    """Set torch's thread count (changes results' last bits); NotEnoughMemoryError if too high."""
     import torch
 
     require_threads(threads - 1)

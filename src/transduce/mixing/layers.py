@@ -31,9 +31,9 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 def build_layer(
     sizes: Architecture, index: int, *, causal: bool
 ) -> "RecurrentLayer | ConvolutionLayer | SelfAttention":
-    """Build layer `index`'s LSTM, convolution or grid attention (from 0; decoder if `causal`).
+    """Build the LSTM, convolution or grid attention of layer `index`, a decoder's if `causal`.
 
-    An LSTM and a convolution have the methods of self-attention except `decode_step`.
+    The index is from 0. LSTM and convolution have self-attention's methods but `decode_step`.
     """
     if sizes.neighbourhood_row:
         return build_grid_attention(sizes, causal=causal)
@@ -58,14 +58,14 @@ def compute_dilation(side: int, index: int) -> int:
 
 
 class ReplacementLayer(nn.Module):
-    """A layer in place of self-attention; `build_attention` returns a batch's `SentenceLayout`."""
+    """Base of layers in place of self-attention; they read a `SentenceLayout` of the batch."""
 
     def build_attention(
         self,
         operations: Operations,  # noqa: ARG002 - only attention uses them
         lengths: Sequence[int],
     ) -> "SentenceLayout":
-        """Return the layout of a batch, computed from its sentences' lengths."""
+        """Return the batch's `SentenceLayout`, which `forward` takes; ignore `operations`."""
         return SentenceLayout(lengths)
 
 
@@ -231,7 +231,7 @@ class GridMask(AttentionMask):
 
 
 def build_grid_attention(sizes: Architecture, *, causal: bool) -> SelfAttention:
-    """Build encoder (decoder if `causal`) attention to squares of a picture; to all if r is 0."""
+    """Build self-attention to squares of a picture, or to all if there is no neighbourhood."""
     r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
     mask = AttentionMask(causal=causal)
     if r:

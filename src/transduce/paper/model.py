@@ -114,10 +114,7 @@ class Transformer(nn.Module):
         return self.decoder_final_norm(x)
 
     def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
-        """Project decoder states to the logits of all symbols in a search    (section 3.4)
-
-        `smoothed_loss` and `target_log_probs` (operations.py) compute theirs from the matrix.
-        """
+        """Return the logits for a search; the losses compute their own    (3.4)"""
         return self.output_projection(states)
 
     def target_log_probs(
@@ -193,6 +190,7 @@ class EncoderLayer(nn.Module):
         x: Float[Tensor, "S d_model"],
         attend: Any,  # noqa: ANN401 - what `self_attention.build_attention` returned
     ) -> Float[Tensor, "S d_model"]:
+        """Return the layer's output; `attend` is from `build_attention`."""
         x = self.add_self(x, lambda y: self.self_attention(y, attend))
         return self.add_feed_forward(x, self.feed_forward)
 
@@ -219,6 +217,7 @@ class DecoderLayer(nn.Module):
         attend: Any,  # noqa: ANN401 - what `self_attention.build_attention` returned
         attend_to_source: BatchAttention,
     ) -> Float[Tensor, "T d_model"]:
+        """Return the layer's output; z is the encoder's output."""
         x = self.add_self(x, lambda y: self.self_attention(y, attend))
         x = self.add_cross(x, lambda y: self.cross_attention(y, z, attend_to_source))
         return self.add_feed_forward(x, self.feed_forward)
@@ -395,6 +394,7 @@ class CrossAttention(nn.Module):
         return self.output.forward_add(cache.attend_to_source(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
+        """Draw W^Q, W^K, W^V and W^O by Glorot's rule."""
         self.query.fill_glorot(generator)
         self.key_value.fill_glorot(generator, self.widths)
         self.output.fill_glorot(generator)
@@ -417,6 +417,7 @@ class Compatibility(nn.Module):
         self.weight = nn.Parameter(torch.empty(sizes.heads * rows, sizes.d_k)) if rows else None
 
     def forward(self, q: Float[Tensor, "*T H K"]) -> Float[Tensor, "*T H Q"]:
+        """Return changed queries, twice as wide for "additive"."""
         if self.weight is None:
             return q * math.sqrt(q.shape[-1]) if self.kind == "dot" else q
         w = self.weight.to(q.dtype).unflatten(0, (self.heads, -1))  # [H K K] or [H 1 K]
@@ -691,7 +692,7 @@ def initialise(model: nn.Module, generator: torch.Generator) -> None:
 
 @torch.no_grad()
 def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
-    """Divide the last matrix of each sub-layer, W^O or W2, by √(number of sub-layers)."""
+    """Divide each sub-layer's last matrix, W^O or W2, in place by √(number of sub-layers)."""
     matrices = [matrix for layer in layers for matrix in layer.last_matrices()]
     for matrix in matrices:
         if matrix is not None:  # an LSTM (Table 1) has no such matrix
@@ -736,7 +737,9 @@ class StepwiseTransformer:
         return log_softmax(self.model.logits(outputs)), cache
 
     def reorder(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
+        """Return the cache of the hypotheses with these indices, in this order."""
         return state.reorder(rows)
 
     def concatenate(self, first: Cache, second: Cache) -> Cache:
+        """Return one cache with the hypotheses of both, `first` first."""
         return first.concatenate(second)

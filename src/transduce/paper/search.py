@@ -220,7 +220,7 @@ def beam_strategy(
     *,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return a beam search for `nbest` outputs per source, from 1 to the beam's width."""
+    """Return a beam search for `nbest` outputs per source; InputError if over `search.beam`."""
     if not 1 <= nbest <= search.beam:
         raise InputError(
             f"{nbest} best hypotheses are asked for, but the beam holds {search.beam}",
@@ -289,10 +289,10 @@ def find_best_continuations(
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, " C"]]:
-    """Return log P of each hypothesis with END appended, and its column (see `highest_sums`).
+    """Return W hypotheses' log P with END, then -inf up to C = `count` values, and their columns.
 
-    Each sentence has W such values, and -inf in the other C - W places. This is cheaper than to set
-    all other symbols of `log_probs` to -inf, a pass over R V numbers.
+    The columns are those of `highest_sums`. This is cheaper than to set all other symbols of
+    `log_probs` to -inf, a pass over R V numbers.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -306,9 +306,9 @@ def update_finished(
     places: Int[Tensor, "B 1"],
     length_score: LengthScore,
 ) -> BeamState:
-    """Return the beams; candidates that end in END join the finished hypotheses, the best are kept.
+    """Return beams in which candidates that end in END join the finished ones; the F best stay.
 
-    Of two hypotheses with equal scores the older is kept.
+    Of two hypotheses with equal scores the older is kept. `places` are 0 to B - 1.
     """
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)

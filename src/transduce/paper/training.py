@@ -143,7 +143,7 @@ class Adam:
 @final
 @dataclass(frozen=True)
 class Update:
-    """The loss, token counts, learning rate and gradient norm of one finished update."""
+    """A finished update's step, loss, tokens, rate and gradient norm, and if it was applied."""
 
     step: int
     loss: float  # per target token, against smoothed labels, in nats
@@ -194,7 +194,7 @@ def accumulate_in_order(
     token_counts: Sequence[int],
     optimiser: "Optimiser",  # noqa: ARG001 - a replacement adds other processes' gradients to it
 ) -> Float[Tensor, "M 2"]:
-    """Call `accumulate` for M micro-batches in order; return each one's summed loss and -log p."""
+    """Call `accumulate` for 0 to M - 1; return each summed loss and -log p; ignore `optimiser`."""
     return torch.stack([accumulate(number) for number in range(len(token_counts))])
 
 

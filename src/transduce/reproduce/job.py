@@ -52,7 +52,7 @@ class RowJob:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
-    """A request to train rows of a table: the rows, scale, seeds, texts and output folder."""
+    """A request for a table: rows, scale, seeds, changes, texts, output; `gather` only reports."""
 
     output: Path
     scale: Scale

@@ -82,7 +82,7 @@ class Plot:
 
 
 def require_table_folder(folder: Path) -> None:
-    """Raise InputError if a folder holds files other than a table's rows and reports."""
+    """Raise InputError if a folder without rows/ holds files that are not a table's."""
     require_own_folder(folder, ROWS, OURS, "folder of a table's rows")
 
 
@@ -221,7 +221,7 @@ def build_record(run: RowResult) -> dict[str, Any]:
 
 
 def describe_other_settings(recipe: Recipe) -> str:
-    """Return as "path=value, …" the settings in which a run's recipe differs from its row's."""
+    """Return "path=value, …" where a recipe differs from the one its name derives from."""
     differ = difference(by_name(find_original_name(recipe)), recipe)
     return ", ".join(f"{path}={value}" for path, _, value in differ if path not in RESOLVED)
 

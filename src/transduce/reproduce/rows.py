@@ -101,7 +101,7 @@ class TableOutcome:
 def reproduce_rows(
     kind: TableKind, request: TableRequest, callbacks: TableCallbacks
 ) -> TableOutcome:
-    """Train and measure requested rows that have no result, unless `gather`; report on all rows."""
+    """Train and measure requested rows without result (none if `request.gather`); report on all."""
     jobs = plan_jobs(kind.name, kind.recipes, request)
     require_table_folder(request.output)
     if request.plot:
@@ -187,7 +187,7 @@ def train_row(
     test: ParallelLines | None,
     callbacks: TableCallbacks,
 ) -> str:
-    """Train and measure a row unless it is measured already; return a sentence on the outcome."""
+    """Train and measure a row unless done before; return a sentence on it; InUseError if locked."""
     folder = job.folder(output)
     if (result := read_result(folder)) is not None:
         require_same_row(job, result, test, folder)

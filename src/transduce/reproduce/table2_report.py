@@ -112,7 +112,7 @@ def format_model(one: Table2Row) -> str:
 
 
 def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
-    """Return the cells of a measured row: scores, sizes, steps, time and cost."""
+    """Return a measured row's cells: scores, sizes, steps, time, cost and comparability."""
     run, base = row.runs[0], table.rows.get("base")
     counted, base_counted = row.cost("counted"), base and base.cost("counted")
     share = f"{counted / base_counted:.2f}" if counted and base_counted else ""

@@ -82,7 +82,7 @@ def find_printed(row: str) -> dict[str, float]:
 
 
 def build_cells(table: ResultTable) -> Cells:
-    """Return the cells of Table 3: a header, then rows that list only differences from base."""
+    """Return Table 3's cells: header, then each row's changes from base, scores, printed scores."""
     small = scaled(table.recipes["base"], scale_by_name(table.scale))
     base = with_changes(small, table.changes).flat_settings()
     paper_heads = ["BLEU-paper"] if any(row.paper_bleu for row in table.rows.values()) else []

@@ -97,7 +97,7 @@ def count_degrees_of_freedom(rows: Sequence[TableRow]) -> int:
 
 
 def judge_claim(claim: Claim, ours: float, critical: float | None) -> str:
-    """Return the verdict on a claim from our gain and the critical difference (None if unknown)."""
+    """Return the verdict in words; a gain within ±`critical` is chance (None: it is unknown)."""
     if critical is None:
         if claim.equal:
             return "one seed cannot tell"

@@ -49,7 +49,7 @@ def write_average(
     *,
     force: bool = False,
 ) -> list[int]:
-    """Write the mean of a run's last snapshots as a model folder; return the snapshots' steps."""
+    """Write the mean of a run's `last` snapshots as a model folder; return the snapshots' steps."""
     if force:
         require_replaceable_model(output)
     else:

@@ -50,7 +50,7 @@ class RunCopy:
         self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # (size, time of change), sha256
 
     def restore(self, run: Path) -> None:
-        """Copy a run's files back into the new folder `run`; do nothing without a copy."""
+        """Copy the files, if any, back into the new folder `run`; FolderError if one is damaged."""
         if not (listed := self.read_list()):
             return
         folder = temporary_path(run)
@@ -81,7 +81,7 @@ class RunCopy:
             raise InputError(fact, "choose an address of its own", file=self.address)
 
     def require_same_run(self, run: Path) -> Mapping[str, Any] | None:
-        """Return `read_list()`; refuse a copy of another run, or one with more steps than `run`."""
+        """Return the copy's list or None; refuse a copy of another run, or one ahead of `run`."""
         listed = self.read_list()
         if not (listed and is_run(run)):
             return listed
@@ -98,7 +98,7 @@ class RunCopy:
         return listed
 
     def save(self, run: Path) -> None:
-        """Copy a run's new files, write the list of all its files, and delete files not listed."""
+        """Copy a run's new files, then the list; delete the copy's others; SaveError on failure."""
         before = self.require_same_run(run)  # another machine may go on with the same run
         there = {digest for _, digest in (before["files"] if before else {}).values()}
         with self.refuse_faults(SaveError, "the run could not be copied"):
@@ -123,7 +123,7 @@ class RunCopy:
         return f"{self.root}/{FILES}/{digest}"
 
     def read_list(self) -> Mapping[str, Any] | None:
-        """Return the copied run's id, step and files; None if no copy, FolderError if malformed."""
+        """Return "run" (id), "step" and "files" of the copy, or None; FolderError if malformed."""
         path = f"{self.root}/{LIST}"
         with self.refuse_faults():
             self.system.invalidate_cache()

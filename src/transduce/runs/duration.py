@@ -83,7 +83,7 @@ def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> 
 def measure_updates(
     model: Transformer, recipe: Recipe, corpus: PreparedCorpus
 ) -> tuple[float, float]:
-    """Return the seconds per token for the gradients, and the seconds of the optimiser's step."""
+    """Train `model` a little; return seconds per token for gradients, and per optimiser step."""
     training, device = recipe.training, select_device()
     optimiser = build_optimiser(model, training)
     limit = training.micro_batch_tokens
@@ -212,7 +212,7 @@ def require_minutes(minutes: object) -> None:
 def shorten_to_seconds(
     recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]
 ) -> Recipe:
-    """Return a recipe with fewer updates, so that updates and validations take `seconds` in all."""
+    """Return a recipe of fewer updates, smaller if under 1,000 fit, that takes `seconds` in all."""
     validations, left = 1, seconds
     if pace.validation_seconds:
         most = VALIDATION_SHARE * seconds / pace.validation_seconds

@@ -142,7 +142,7 @@ NOT_HERE = "this model cannot be expressed here; use it with the program that it
 @final
 @dataclass(frozen=True, kw_only=True)
 class MarianConfig:
-    """The recipe of a Marian checkpoint, and the facts that its vocabularies and weights need."""
+    """A Marian checkpoint's recipe, shape and use of its embeddings, and start and end ids."""
 
     recipe: Recipe
     scale_embedding: bool  # whether embeddings are multiplied by √d_model
@@ -267,7 +267,7 @@ def read_bytes(file: Path, limit: int) -> bytes:
 
 @contextmanager
 def open_file(file: Path) -> Iterator[BufferedReader]:
-    """Context manager that opens a checkpoint's file or a link to one, but no pipe or device."""
+    """Context manager that opens a file or a link to one; FolderError for a pipe or device."""
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -329,7 +329,7 @@ class ImportedVocabularies:
 
 
 def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVocabularies:
-    """Read a checkpoint's SentencePiece models (.spm) and its one or two symbol lists (.json)."""
+    """Read .spm models and .json symbol lists; return vocabularies and rows of embeddings."""
     joint = read_symbol_ids(folder / JOINT)
     has_two = os.path.lexists(folder / TARGET) and not config.is_shared
     ids = (joint, read_symbol_ids(folder / TARGET) if has_two else joint)

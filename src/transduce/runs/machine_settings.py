@@ -31,7 +31,7 @@ MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 
 
 def require_trainable(recipe: Recipe, processes: int = 1) -> None:
-    """Refuse a recipe that this machine, shared by `processes` processes, cannot train."""
+    """Refuse a recipe that needs more memory than each process has, or a missing compiler."""
     require_memory(recipe, memory_per_process(processes))
     require_compiler(recipe.training, select_device())
 

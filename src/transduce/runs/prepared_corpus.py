@@ -141,7 +141,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
-    """Refuse a corpus prepared with other data settings, except names and how a store is read."""
+    """Refuse a corpus of other data settings; names, update sizes and text changes may differ."""
     fact = describe_other_settings(prepared.data, data)
     hint = "prepare it anew, or change these settings of the recipe"
     if fact:
@@ -170,7 +170,7 @@ def describe_other_settings(
 def describe_other_inputs(
     known: Mapping[str, str], texts: Mapping[str, Pairs], settings: str
 ) -> str:
-    """Return a sentence on how texts differ from a prepared corpus' ones, else `settings` if given.
+    """Return a sentence on why inputs differ: other files, else `settings`, else their division.
 
     `known` has the corpus' fingerprints by split; `settings` is a sentence on a setting, or "".
     """

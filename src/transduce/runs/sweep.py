@@ -127,7 +127,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     on_progress: "OnProgress | None" = None,
     on_message: Callable[[str], None] | None = None,
 ) -> tuple[Recipe, list[dict[str, Value]]]:
-    """Prepare a sweep's corpus; return its start recipe and all combinations of its settings.
+    """Prepare the corpus of (train, dev); return the start recipe and the combinations in `vary`.
 
     Without a recipe one is chosen that fits the text. Every combination is checked.
     """
@@ -227,7 +227,7 @@ def decode_combinations(
     combinations: Sequence[Mapping[str, Value]],
     tell: Callable[[str], None],
 ) -> Iterator[SweepRow]:
-    """Yield a row per combination: the score of a run's averaged model, decoded by its search.
+    """Yield a row per combination, with its development score by the averaged model of `row.run`.
 
     A score that the folder already has for this model is read; `tell` announces any other.
     """
@@ -262,7 +262,7 @@ def decode_combinations(
 def score_development_set(
     recipe: Recipe, prepared: "PreparedCorpus", model: "Transformer"
 ) -> dict[str, Any]:
-    """Return a model's perplexity and score on the whole development set, by a recipe's search."""
+    """Return "perplexity", "score" and "score_name" of a model on the whole development set."""
     import torch
 
     from transduce.runs.validation import build_validation

@@ -162,14 +162,20 @@ def list_names(data: Data) -> dict[str, Value]:
 
 
 def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with the corpus and languages of `data`, except those set in `settings`."""
+    """Return a recipe with the corpus and languages of `data`, except those set in `settings`.
+
+    A recipe without a name of its own gets a title.
+    """
     recipe = with_names(recipe, list_names(data), settings)
     has_no_name = recipe.name == FITTED or data.corpus.startswith(OWN)
     return give_title(recipe) if has_no_name else recipe
 
 
 def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with `stored`'s corpus, languages and name, except those in `settings`."""
+    """Return a recipe with `stored`'s corpus, languages and name, except those in `settings`.
+
+    A title is built anew; a name of the catalogue stays that of `recipe`.
+    """
     kept = with_names(recipe, list_names(stored.data), settings)
     kept = replace(kept, about=stored.about, because=stored.because)
     if has_default_name(stored):

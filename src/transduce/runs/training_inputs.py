@@ -53,7 +53,7 @@ OF_VALIDATION = [f"training.{name}" for name in ("validate_every", "validate_lin
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingInputs:
-    """The arguments of a training as its caller gave them: folder, recipe, texts, settings."""
+    """All arguments of a training as its caller gave them, texts not yet opened."""
 
     folder: Path
     recipe: Recipe | None = None
@@ -79,7 +79,7 @@ class TrainingInputs:
 @final
 @dataclass(frozen=True, kw_only=True)
 class PreparedTraining:
-    """A chosen recipe and a prepared corpus, ready for training."""
+    """A chosen recipe with reasons, a prepared corpus and any parent, ready for training."""
 
     recipe: Recipe
     reasons: list[str]  # sentences on what was chosen, guessed or held out; empty on a resume

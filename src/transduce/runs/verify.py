@@ -48,7 +48,7 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
 
 
 def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
-    """Yield a verdict on each part of a folder as soon as the part is verified."""
+    """Yield for each part of a folder, once verified, that it is good or why it is damaged."""
     hint = "name a run, a store or a model folder, or a checkpoint of a run"
     require_folder(folder, hint)
     has_sign = any(os.path.lexists(folder / name) for name in (INPUTS_FILE, MANIFEST))
@@ -68,7 +68,7 @@ def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
 
 
 def list_checks(folder: Path) -> Iterator[Check]:
-    """Yield the checks of a folder: one per part of a run, a single one for any other folder."""
+    """Yield (path, function to check it) for each part of a run, or once for any other folder."""
     if not is_run(folder):
         is_prepared = (folder / INPUTS_FILE).exists()
         yield folder, partial(open_prepared if is_prepared else verify_folder, folder)

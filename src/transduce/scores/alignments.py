@@ -82,7 +82,7 @@ def parse_links(line: str) -> Links:
 
 
 def parse_link(text: str) -> tuple[int, str, int]:
-    """Return (source index, "-" or "p", target index) of a link like 0-2, else raise InputError."""
+    """Return source index, "-" (sure) or "p" (possible), target index; InputError if malformed."""
     match = LINK.fullmatch(text)
     if match is None:
         raise InputError(f"{text[:40]!r} is no link", FORM)
@@ -90,7 +90,7 @@ def parse_link(text: str) -> tuple[int, str, int]:
 
 
 def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
-    """Return (|A|, |A ∩ S|, |A ∩ P|, |S|, |P|) for each line pair of `texts` (output, gold)."""
+    """Return (links, in sure, in gold, sure links, gold links) for each line of (output, gold)."""
     rows = []
     for output_line, gold_line in zip(*texts, strict=True):
         links, gold = parse_links(output_line), parse_gold_links(gold_line)

@@ -31,7 +31,7 @@ def count_exact_matches(texts: Texts) -> list[tuple[int, int]]:
 
 
 def build_bleu_metric(name: str, description: str, *, lowercase: bool = False) -> Metric:
-    """Build sacreBLEU's BLEU of plain text as a metric, with variants for languages in WORDS."""
+    """Build sacreBLEU's BLEU of plain text as a metric, with variants for "zh", "ja" and "ko"."""
 
     def build(words: str, variants: Mapping[str, Metric]) -> Metric:
         scorer = build_bleu_scorer(words, lowercase=lowercase)

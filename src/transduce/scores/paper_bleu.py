@@ -74,7 +74,7 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise all texts, split compounds; return them and a suffix; refuse tokenised texts."""
+    """Return texts tokenised, compounds split, and a signature suffix; refuse tokenised texts."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -136,9 +136,9 @@ def sacremoses_signature() -> str:
 
 
 def describe_paper_comparability(metric: str, test_set: str) -> str:
-    """Return a phrase that says whether a score is comparable with the paper's BLEU.
+    """Return a phrase on whether a score compares with the paper's BLEU, or "" if none is printed.
 
-    Returns "" if the paper prints no BLEU of the test set, and for metrics other than BLEU.
+    It is "" if the paper prints no BLEU of the test set, and for metrics other than BLEU.
     """
     test_set = test_set.removesuffix(OTHER_FORM)
     if metric not in BLEU_METRICS:

@@ -83,7 +83,7 @@ def build_bleu_scorer(tokenize: str, *, lowercase: bool = False) -> SacreBleuSco
 
 
 def require_mecab(texts: Texts, *, language: str) -> tuple[Texts, str]:
-    """Return the texts unchanged, and ""; raise InputError if the language's MeCab is missing."""
+    """Return the texts and "", no suffix; InputError if the language's MeCab is missing."""
     if find_spec(MECAB[language]) is None:
         fact = f"the words of MeCab need the package {MECAB[language]}"
         raise InputError(fact, f"pip install 'sacrebleu[{language}]'")
@@ -138,7 +138,7 @@ def lowercase_ascii(line: str) -> str:
 def require_lines_short_enough_for_ter(
     texts: Texts, split: Callable[[str], Sized]
 ) -> tuple[Texts, str]:
-    """Return the texts and ""; raise InputError for a line whose TER may need over 256 MB.
+    """Return the texts and "", no suffix; InputError for a line whose TER may need over 256 MB.
 
     The output is the first of `texts`, its references follow. If there is no output yet, each
     reference takes its place. `split` returns a line's words.

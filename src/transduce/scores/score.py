@@ -44,7 +44,7 @@ class Score:
 
 
 def format_scores(scores: Sequence[Score]) -> list[str]:
-    """Return a line per score; an unknown test set is "the same N lines" from the second on."""
+    """Return a line per score; from the second on, an unknown test set is "the same N lines"."""
     lines = list(map(str, scores))
     if scores and scores[0].test_set.startswith(NAMELESS):
         first = f"{scores[0].test_set} | {scores[0].lines:,} lines"
@@ -130,14 +130,14 @@ class Scorer(Protocol):
 
 
 def pass_texts(texts: Texts) -> tuple[Texts, str]:
-    """Return the texts unchanged, and "" as suffix, for a metric without preprocessing."""
+    """Return the texts and "", no signature suffix, for a metric without preprocessing."""
     return texts, ""
 
 
 @final
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its name, the scorer of texts, and the preprocessing of texts for the scorer."""
+    """A metric: name, preprocessing and scorer of texts, language, variants for other languages."""
 
     name: str
     description: str  # for --help
@@ -163,7 +163,7 @@ class Total(Protocol):
 
 
 class Figures(NamedTuple):
-    """A `Total` made of a score and details that are already computed."""
+    """A metric's result over all lines (a `Total`): its score and details, already computed."""
 
     score: float
     details: Mapping[str, Any]

@@ -138,7 +138,7 @@ def describe_slow_metrics(
 
 
 def warn_of_mixed_forms(texts: Mapping[str, Sequence[str]]) -> str:
-    """Return a warning if some but not all texts, given by name, fail a check in FORMS, else ""."""
+    """Return a warning if only some texts are in NFC or have invisible characters, else ""."""
     for fact, fits in FORMS.items():
         misfits = [name for name, text in texts.items() if not all(map(fits, text))]
         if 0 < len(misfits) < len(texts):
@@ -183,7 +183,7 @@ class Comparison:
     theirs: Score
     low: float  # 95 % of the resampled differences lie between low and high
     high: float
-    p: float  # probability of a difference this large if the outputs were equally good
+    p: float  # probability of this difference for equally good outputs, as sacreBLEU estimates it
     samples: int  # number of resampled test sets
     seed: int
 
@@ -194,7 +194,8 @@ class Comparison:
 
     def __str__(self) -> str:
         better = "" if self.ours.higher_is_better else " (lower is better)"
-        verdict = "more than chance" if self.p < SIGNIFICANCE_LEVEL else "may be chance"
+        is_clear = self.p < SIGNIFICANCE_LEVEL and not self.low <= 0 <= self.high
+        verdict = "more than chance" if is_clear else "may be chance"
         return (
             f"{self.ours.name} {self.difference:+.2f}, the first minus the second{better}"
             f" | {self.low:+.2f} to {self.high:+.2f} in 95 %"

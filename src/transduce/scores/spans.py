@@ -183,7 +183,7 @@ def build_span_metric(scheme: str) -> Metric:
 
 
 def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
-    """Return the numbers (matching, gold, output spans) of each line of labels."""
+    """Return (matching, gold, output spans) for each line of labels in (output, gold)."""
     counts = []
     for gold, output in zip(*split_labels(texts), strict=True):
         gold_spans, spans = find_spans(gold, scheme), find_spans(output, scheme)
@@ -192,7 +192,7 @@ def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
 
 
 def count_tokens(texts: Texts) -> list[tuple[int, int]]:
-    """Return the numbers (correct labels, all tokens) of each line of labels."""
+    """Return (correct labels, all tokens) for each line of labels in (output, gold)."""
     return [
         (count_equal(gold, output), len(gold))
         for gold, output in zip(*split_labels(texts), strict=True)
@@ -213,7 +213,7 @@ ACCURACY = Metric(
 
 
 def split_labels(texts: Texts) -> tuple[Sequence[Labels], Sequence[Labels]]:
-    """Return the gold and the output labels of each line; raise InputError if not parallel."""
+    """Return (gold, output) labels of each line of (output, gold); InputError if not parallel."""
     if len(texts) != 2:
         raise InputError("labels are scored against one reference", "name one gold file")
     output, gold = ([line.split() for line in lines] for lines in texts)

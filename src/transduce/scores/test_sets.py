@@ -75,7 +75,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return a stored test set name; if it is only a hash, the set's name where now known."""
+    """Return a stored test set name; if it is the hash of a set known now, the set's name."""
     start = re.fullmatch(r"(?:unknown|not a known test set) \(sha256 (\w+)\)", stored)
     if start is None:
         return stored

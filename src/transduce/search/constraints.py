@@ -155,7 +155,7 @@ class ConstrainedModel(Generic[State]):
         return self.inner.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> ConstrainedState[State]:
-        """Encode the sources; return a state whose rows have the constraints of their sources."""
+        """Encode `ConstrainedSource`s (TypeError for others); return a state, a row per source."""
         constrained = require_kind(sources, ConstrainedSource)
         constraints = [source.constraint for source in constrained]
         state = self.inner.start([source.ids for source in constrained])

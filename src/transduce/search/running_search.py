@@ -76,7 +76,7 @@ class RunningSearch(Generic[State]):
 
     @torch.inference_mode()
     def select(self, kept: Sequence[int]) -> ActiveBatch[State]:
-        """Return the batch with only the sentences at `kept`; the old batch is then unusable."""
+        """Return the batch with only the sentences at places `kept`; the old is then unusable."""
         assert self.active
         beams = self.active.beams
         rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)
@@ -93,7 +93,7 @@ class RunningSearch(Generic[State]):
 
     @torch.inference_mode()
     def step(self) -> list[Result]:
-        """Admit waiting sources if `should_admit`, else decode a symbol of each; return results."""
+        """Admit waiting sources, or append a symbol to running ones; return finished results."""
         if self.should_admit():
             return self.admit()
         if self.active is None:

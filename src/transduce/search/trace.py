@@ -43,7 +43,7 @@ def trace_beam_search(
     *,
     operations: Operations = PLAIN,
 ) -> SearchTrace:
-    """Return a source's best hypothesis; per step, live ones and `alternatives` next symbols."""
+    """Search a source; record each step's live hypotheses and their `alternatives` next symbols."""
     strategy = choose_beam_strategy(model, [source], search, operations=operations)
     steps = list[list[LiveHypothesis]]()
 

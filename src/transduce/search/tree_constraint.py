@@ -36,7 +36,7 @@ class TreeSymbolKind(IntEnum):
 @final
 @dataclass(frozen=True)
 class TreeSymbols:
-    """The `TreeSymbolKind` and label of each symbol in a parser's target vocabulary, by id."""
+    """Kind, label and word position of each symbol in a parser's target vocabulary, by id."""
 
     kinds: tuple[TreeSymbolKind, ...]
     labels: tuple[int, ...]  # equal for opening and closing symbols of one label

@@ -306,7 +306,7 @@ class Dispatcher:
         self.feed()
 
     def handle_loss(self, client: SearchClient) -> None:
-        """Queue an ended process's orders again, or at the 2nd loss refuse them; start another."""
+        """Queue a lost process's orders again, or at a 2nd loss refuse them; start a process."""
         if client in self.starting:
             starting = self.starting.pop(client)
             if not starting.done():  # Ctrl-C may have cancelled it

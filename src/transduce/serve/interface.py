@@ -61,7 +61,7 @@ class TranslateRequest:
     q: Text | Annotated[list[Text], ("maxItems", Limits.texts)] = field(repr=False)
     source: Annotated[
         str,
-        "a code of /languages, or auto: the most probable source of the target",
+        "a code of /languages, its region as you like, or auto: the likeliest source of the target",
     ]
     target: str
     format: Literal["text", "html"] = "text"

@@ -76,7 +76,7 @@ class Unloadable:
 @final
 @dataclass(frozen=True)
 class SentenceOutputs:
-    """The answer to TranslationOrder: its outputs, best first."""
+    """The answer to TranslationOrder: outputs, best first, warnings, details, lost text."""
 
     id: int
     outputs: tuple[tuple[str, float, float], ...] = field(repr=False)  # (text, score, log P)

@@ -159,7 +159,7 @@ class DeadlineProtocol(H11Protocol):
             self.reading = None
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's sentence is plain text
-        """Answer non-HTTP bytes with status 400 and JSON, and close the connection."""
+        """Answer with status 400 and JSON (`msg` is not sent), and close the connection."""
         self.transport.write(NO_HTTP)
         self.transport.close()
 

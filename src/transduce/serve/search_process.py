@@ -108,7 +108,7 @@ def describe_model(translator: "Translator") -> Ready:
 
 
 def take_orders(inbox: "SimpleQueue[Order | None]", *, is_waiting: bool) -> Iterator[Order | None]:
-    """Yield the orders in the inbox, None after the last; wait for the first if `is_waiting`."""
+    """Yield the inbox's orders, None once the pipe closed; wait for the first if `is_waiting`."""
     with suppress(Empty):
         if is_waiting:
             yield inbox.get()

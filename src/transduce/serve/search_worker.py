@@ -104,7 +104,7 @@ class SearchWorker:
             self.send(Failed(sentence_id, f"{type(error).__name__} in the model"))
 
     def begin(self, sentence: TranslationOrder) -> None:
-        """Add a sentence to a search: the first attempt at outputs with all of its URLs."""
+        """Begin a sentence's search: the first attempt to keep its URLs, if they are to be kept."""
         line = Line(1, sentence.text, sentence.prefix)
         attempts = [build_plain_attempt(line)]
         if self.translator.keeps_items:

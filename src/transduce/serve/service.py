@@ -22,7 +22,12 @@ from transduce.serve.interface import (
     unavailable,
 )
 from transduce.serve.messages import Page, SentenceOutputs
-from transduce.text.languages import can_detect_languages, find_other_language, rank_languages
+from transduce.text.languages import (
+    can_detect_languages,
+    find_other_language,
+    rank_languages,
+    read_primary_code,
+)
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Pair = tuple[str, str]  # codes of source and target language
@@ -59,16 +64,21 @@ class Service:
 
     def find(self, source: str, target: str) -> Dispatcher:
         """Return the dispatcher of a language pair; refuse a pair without a model."""
-        if source not in self.list_sources(target):
-            raise bad_request(f"{source[:20]} is not supported as a source of {target}")
-        return self.models[source, target]
+        sources = self.list_sources(target)
+        source = match_language(source, sources)
+        if source not in sources:
+            fact = f"{source[:20]} is not supported as a source of {target}"
+            raise bad_request(f"{fact}; supported: {', '.join(sources)}")
+        return self.models[source, match_language(target, [pair[1] for pair in self.models])]
 
     def list_sources(self, target: str) -> list[str]:
         """Return the source languages of a target language; refuse a target without any."""
-        sources = [pair[0] for pair in self.models if pair[1] == target]
-        if not sources:
-            raise bad_request(f"{target[:20]} is not supported as a target language")
-        return sources
+        targets = [pair[1] for pair in self.models]
+        target = match_language(target, targets)
+        if target not in targets:
+            fact = f"{target[:20]} is not supported as a target language"
+            raise bad_request(f"{fact}; supported: {', '.join(dict.fromkeys(targets))}")
+        return [pair[0] for pair in self.models if pair[1] == target]
 
     async def detect(self, text: str, target: str = "") -> list[Detection]:
         """Rank the languages that a text may be in, or all sources of `target`, likeliest first.
@@ -179,6 +189,12 @@ async def end_with_client(job: Job, receive: Receive) -> None:
         pass
     if not job.finished.done():
         job.finished.set_exception(ClientGone())
+
+
+def match_language(code: str, known: Sequence[str]) -> str:
+    """Return the only known code of an unknown code's language, en-GB for en; else `code`."""
+    same = {one for one in known if read_primary_code(one) == read_primary_code(code)}
+    return code if code in known or len(same) != 1 else same.pop()
 
 
 @final

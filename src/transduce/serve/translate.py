@@ -181,7 +181,7 @@ def list_alternatives(cut: CutText, found: Sequence[SentenceOutputs], count: int
 
 
 def describe_sentence(text: str, found: SentenceOutputs, also: Sequence[str]) -> interface.Sentence:
-    """Return a sentence with its outputs, their scores, details of the best one, and warnings."""
+    """Return a sentence with scored outputs, the best one's details, its warnings and `also`."""
     assert found.details
     outputs = [
         Output(text=one, score=round(score, 4), log_prob=round(log_prob, 4))

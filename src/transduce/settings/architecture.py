@@ -26,7 +26,7 @@ MIXINGS = ("self-attention", "recurrent", "convolution", "dilated", "separable")
 @final
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """Settings of a Transformer's sizes and layers, with all columns of Table 3    (section 3)"""
+    """Settings of a Transformer, such as layers, widths, heads and dropout    (section 3)"""
 
     layers: int = from_paper(6, "3.1", "N = 6 identical layers in each stack")
     encoder_layers: int = from_paper(

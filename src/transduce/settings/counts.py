@@ -173,7 +173,7 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Count parameters of embeddings and output projection, and the projection's products  (3.4)"""
+    """Count parameters of embeddings and output projection, and its multiplications    (3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     biases = target_symbols if a.output_bias else 0
     return LayerCounts(

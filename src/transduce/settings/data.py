@@ -28,7 +28,7 @@ CHANGES = ("short_input", "copied_token", "typos", "no_end_mark", "title_case", 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """Settings of task, corpus, vocabulary, cleaning, and tokens per update    (section 5.1)"""
+    """Settings of task, corpus, vocabulary, cleaning, changed pairs and size of updates    (5.1)"""
 
     task: str = our_choice("translation", "how text is encoded, outputs decoded and scored")
     linearisation: str = our_choice(

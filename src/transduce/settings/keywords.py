@@ -18,11 +18,10 @@ KINDS: Mapping[object, tuple[type | UnionType, str]] = MappingProxyType(
 
 @cache
 def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function to raise TypeError with a suggestion for an unknown keyword argument.
+    """Wrap a function: unknown keywords raise TypeError, values of a wrong type InputError.
 
-    The wrapped function also raises InputError for a value of the wrong type if the argument's
-    default is a bool or a function, or its annotation is str, int or float. A function that takes
-    any keyword is returned unchanged.
+    TypeError suggests a name. Values are checked if the argument's default is a bool or a function,
+    or its annotation is str, int or float. A function that takes any keyword is returned unchanged.
     """
     known = inspect.signature(function).parameters
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values()):

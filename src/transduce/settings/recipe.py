@@ -196,11 +196,12 @@ def parse_value(text: str) -> Value:
 
 
 def shorten_name(name: str) -> str:
-    """Return a recipe's name; in one of over 60 characters a count replaces the changes."""
+    """Return a name; over 60 characters, "A with b=1, c=2" becomes "A with 2 changed settings"."""
     base, joint, changes = name.partition(" with ")
     if len(name) <= MOST_NAME_CHARACTERS or not joint:
         return name
-    return f"{base} with {len(changes.split(', '))} changed settings"
+    count = len(changes.split(", "))
+    return f"{base} with {count} changed setting{'s' * (count != 1)}"
 
 
 def build_title(recipe: Recipe, updates: int | None = None) -> str:
@@ -213,7 +214,7 @@ def build_title(recipe: Recipe, updates: int | None = None) -> str:
 
 
 def renew_title(recipe: Recipe, updates: int) -> Recipe:
-    """Return a recipe whose default title states `updates`; any other name is left as it is."""
+    """Return the recipe; if `build_title` made its name, the name is built anew for `updates`."""
     is_title = TITLE.fullmatch(recipe.name) is not None
     return dataclasses.replace(recipe, name=build_title(recipe, updates)) if is_title else recipe
 

@@ -28,7 +28,7 @@ STOPS = ("exact", "early")  # when the search for a sentence ends
 @final
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Settings of beam search: width, length penalty, output limit, batch size (section 6.1)."""
+    """Settings of beam search, such as width, length penalty and output limit (section 6.1)."""
 
     beam: int = from_paper(4, "6.1", "width of the beam")
     alpha: float = from_paper(0.6, "6.1", "strength of the length penalty, alpha = 0.6")

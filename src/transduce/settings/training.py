@@ -22,7 +22,7 @@ TOKEN_MULTIPLE = 64  # matrix products are faster if their number of rows is a m
 @final
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Settings of Adam, the learning rate, label smoothing, validation, checkpoints, precision."""
+    """Settings of training, such as its steps, Adam, learning rate, validation and precision."""
 
     steps: int = from_paper(100_000, "5.2", "number of updates; the base models had 100,000")
     warmup: int = from_paper(4_000, "5.3", "number of warm-up steps of equation 3")

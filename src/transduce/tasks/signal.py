@@ -37,11 +37,11 @@ class SignalTask(Task):
         return normalise_signal(line)
 
     def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
-        """Return source ids of lines, closed by END; InputError if a row size is not `rows[0]`."""
+        """Return ids and END of signals with row `rows[0]`, or texts if it is 0; refuse others."""
         return encode_lines(self.source, lines, self.rows[0], "data.source_row")
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return target ids of lines, closed by END; InputError if a row size is not `rows[1]`."""
+        """Return ids and END of signals with row `rows[1]`, or texts if it is 0; refuse others."""
         return encode_lines(self.target, lines, self.rows[1], "data.target_row")
 
     def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids suffice
@@ -67,7 +67,7 @@ class SignalTask(Task):
         return output if signal is None else signal.to_pixels()
 
     def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - signals have no language
-        """Return the title, purpose and example command of this model for its model card."""
+        """Return this model's title, purpose, example files and hub tag for its model card."""
         names = [f"signals ({row:,} samples a row)" if row else "text" for row in self.rows]
         return ModelDescription(
             pipeline_tag="other",
@@ -85,7 +85,7 @@ def is_sample(symbol_id: int) -> bool:
 def encode_lines(
     vocabulary: Vocabulary, lines: Iterable[str], row: int, setting: str
 ) -> list[list[int]]:
-    """Return ids of lines, closed by END; InputError about `setting` if a row size is not `row`."""
+    """Return ids of texts (row 0) or signals, END last; InputError if one has not this `row`."""
     if not row:
         lines = list(lines)
         for line in lines:

@@ -66,7 +66,7 @@ class Tagging(SentenceTask):
         return split_words(line)
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return one label per token of `line`; drop surplus labels, repeat the last if too few."""
+        """Return one label per token, joined by spaces; drop surplus ones or repeat the last."""
         labels = [self.target.symbols[number] for number in ids] or [self.target.symbols[-1]]
         count = len(split_words(line))
         return " ".join((labels + labels[-1:] * count)[:count])
@@ -170,7 +170,7 @@ def infer_scheme(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
 
 
 def check_labels(data: Data, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines of labels unchanged; raise InputError if `data.label_scheme` forbids a label."""
+    """Yield lines of labels; InputError, maybe at the end, if they break `data.label_scheme`."""
     forms, scheme = LabelForms(), data.label_scheme
     for number, line in enumerate(lines, start=1):
         forms.add(split_words(line))

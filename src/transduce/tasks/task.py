@@ -62,9 +62,9 @@ class Task(ABC):
 
     @abstractmethod
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
-        """Return target ids of normalised lines, each closed by END; None for an unknown symbol.
+        """Return target ids of normalised lines, END last; None for a line with an unknown symbol.
 
-        A line with a symbol that the training data lacks, such as an unknown label, gives None.
+        A symbol, such as a label, is unknown if the training data lacks it.
         """
 
     @abstractmethod
@@ -73,7 +73,7 @@ class Task(ABC):
 
     @abstractmethod
     def describe(self, data: Data) -> ModelDescription:
-        """Return the title, purpose and example command of a model for its model card."""
+        """Return a model's title, purpose, example command and hub tags for its model card."""
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
         """Return a phrase that says what `decode` has to repair in an output, or "" if nothing."""
@@ -84,7 +84,7 @@ class Task(ABC):
         return None
 
     def parse_output(self, output: str) -> object:
-        """Convert an output line to the value that Python users get: a str, a Tree or labels."""
+        """Convert an output line to what Python users get: a str, a Tree, labels or grey levels."""
         return output
 
     def join(self, parts: Sequence[str]) -> str:
@@ -126,7 +126,7 @@ class SentenceTask(Task):
         """Return the symbols of an output line."""
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the title, purpose and example command of this model for its model card."""
+        """Return this model's title, purpose, example command and hub tags for its model card."""
         languages = data.languages[:-1]  # without the target language, such as "trees"
         named = languages[0] if languages else "language not named"
         texts = {name: getattr(self.card, name).format(named) for name in ("title", "purpose")}

@@ -42,7 +42,7 @@ class Translation(TextToText):
     )
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the title, purpose and example command of this translator for its model card."""
+        """Return a translator's title, purpose, example files and hub tags for its model card."""
         source, target = data.source_language, data.target_language
         pair = f"{source} to {target}" if len(data.languages) == 2 else ""
         return ModelDescription(
@@ -64,7 +64,7 @@ class Toy(TextToText):
     metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
 
     def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - letters have no language
-        """Return the title and purpose of this toy model for its model card."""
+        """Return the title, purpose and hub tag of this toy model for its model card."""
         return ModelDescription(
             pipeline_tag="text2text-generation",
             title=f"{self.action} lines of letters",

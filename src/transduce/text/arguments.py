@@ -36,7 +36,7 @@ def is_pair(value: object) -> TypeGuard[tuple[Any, Any]]:
 
 
 def require_count(name: str, value: object) -> None:
-    """Raise InputError unless the argument called `name` is a whole number of at least 1."""
+    """Raise InputError unless the argument called `name` is an int from 1 to 2^63 - 1, no bool."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= sys.maxsize:
         is_large = isinstance(value, int) and value > sys.maxsize
         wanted = "at most 2^63 - 1" if is_large else "at least 1"
@@ -111,7 +111,7 @@ def require_lines(name: str, value: object) -> None:
 
 
 def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
-    """Yield each line of the argument `name`; raise InputError at an item that is no string."""
+    """Yield each line of the argument `name`; InputError at an item that is no encodable string."""
     for number, line in enumerate(lines, start=1):
         require_string(f"{name}: item {number}", line)
         yield line

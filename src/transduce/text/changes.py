@@ -34,10 +34,10 @@ SYLLABLES = tuple(first + second for first in "bdfgklmnprstvz" for second in "ae
 
 
 def shorten(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
-    """Return one of a pair's sentences or, if it has only one, the first clause without its mark.
+    """Return a drawn sentence pair, or the first clauses; the same pair if the sides do not match.
 
-    The pair is unchanged if both sides do not have the same marks in the same order, or if the
-    first clause is a much larger share of one side. Later clauses are never taken, because
+    The clauses lose their marks. The pair is unchanged if the sides differ in marks or their order,
+    or if the first clause is a much larger share of one side. Later clauses are never taken, since
     languages differ in the order of their words: German has "bleibe ich" after "Wenn es regnet,".
     """
     source, target = (split_sentences(side) for side in pair)

@@ -54,7 +54,7 @@ def read_short_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_byte_lines(path: Path | str) -> Iterator[bytes]:
-    """Yield the lines of a text file as bytes with their line ends; "-" is standard input."""
+    """Yield a file's lines as bytes with line ends ("-": stdin); InputError if it changes."""
     count = 0
     reading = explain_read_errors(display_name(path), lambda: f"{count} lines were read; ")
     with reading, open_unpacked(path) as file:
@@ -415,7 +415,11 @@ TAR = 257  # offset of a tar archive's signature
 LATEX = re.compile(r"\s*\\(?:documentclass|begin|end|usepackage|(?:sub)*section)\b")
 HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 MARKDOWN = re.compile(r"\s*(?:```|~~~|#{1,6} +\S|\[[^\[\]]{1,200}\]: )|.{0,1000}?\]\(")
-MARKUP_SUFFIXES = {".tex": "LaTeX", ".ltx": "LaTeX", ".md": "Markdown", ".markdown": "Markdown"}
+MARKUP_SUFFIXES = {
+    **dict.fromkeys((".tex", ".ltx"), "LaTeX"),
+    **dict.fromkeys((".md", ".markdown"), "Markdown"),
+    ".csv": "CSV",
+}
 
 
 def require_plain(head: bytes, file: str) -> None:

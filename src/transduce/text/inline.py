@@ -136,7 +136,7 @@ def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
 
 
 def find_owners(links: Links, source_count: int, target_count: int) -> list[int | None]:
-    """Return, for each target word, the index of the source word it is linked to, or None.
+    """Return for each target word the index of its source word, or None; in order if no `links`.
 
     The first link of a target word decides; source words from index `source_count` on are ignored.
     Without any links the words are taken to be in the same order.
@@ -178,7 +178,7 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
 
 
 def claim_word(inside: range, owners: list[int | None]) -> None:
-    """If no target word is linked to a source word in `inside`, link one to its first, in `owners`.
+    """Give the first source word in `inside` a target word, in `owners`, if none there has one.
 
     `owners` has the index of each target word's source word; `inside` is the source words inside of
     a pair of tags.

@@ -19,6 +19,7 @@ from xml.parsers import expat
 from transduce.durable.files import PACKED
 from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
+from transduce.text.documents.xliff import is_finished
 from transduce.text.files import (
     count_columns,
     display_name,
@@ -28,6 +29,7 @@ from transduce.text.files import (
     read_pairs_tsv,
 )
 from transduce.text.languages import LANGUAGE_NAMES
+from transduce.text.xml import INVALID_TOKEN, LONE_HINT
 
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
@@ -36,8 +38,6 @@ PART = 1 << 16
 DEEPEST = 100  # most levels of nested elements
 CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # hold no words
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-# the states of finished translations in XLIFF 1.2 and 2; None if a unit has no state
-GOOD_STATES = {None, "translated", "reviewed", "signed-off", "final"}
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'"[^"]*"')
 OTHER_NAMES = """
@@ -63,10 +63,10 @@ LONGEST_CELL = 1 << 24  # characters
 def read_pair_file(
     path: Path, columns: Columns | None = None, more_hint: str = ""
 ) -> Iterator[Pair]:
-    """Yield a file's pairs, read as CSV, TMX or XLIFF by its name, else as tab-separated columns.
+    """Yield the pairs of a CSV, TMX, XLIFF or tab-separated file; ("", reason) for what is none.
 
-    A first line that names the two sides, such as source and target, is no pair. In CSV it is
-    left out; in tab-separated columns it is yielded as ("", reason), which the cleaning counts.
+    The file's name decides. A first line that names the two sides, such as source and target, is no
+    pair: CSV leaves it out, tab-separated columns yield ("", reason), which the cleaning counts.
 
     `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
     names; in TMX and XLIFF the codes of two languages. By default a line has two columns (in CSV
@@ -90,10 +90,10 @@ def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
     yield from pairs
 
 
-def require_one_side(path: Path) -> None:
+def require_one_side(path: Path, hint: str = "") -> None:
     """Raise InputError if a file is named as TMX or XLIFF, which hold both sides of pairs."""
     fact = f"{path} is a translation memory, which holds both sides"
-    require(not is_memory(path), fact, f"--pairs {path}")
+    require(not is_memory(path), fact, hint or f"--pairs {path}")
 
 
 def require_columns(columns: object) -> None:
@@ -203,7 +203,7 @@ def find_columns(
 
 
 def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield a TMX file's pairs in two languages; ("", reason) for a unit without a text in both."""
+    """Yield a TMX file's pairs, ("", reason) for a unit without both; InputError if no pair."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for name, texts, declared in list_variants(path):
@@ -242,7 +242,7 @@ def list_variants(path: Path) -> Iterator[tuple[str, dict[str, str], str]]:
 
 
 def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield an XLIFF 1.2 or 2 file's pairs; ("", reason) for a lacking or unfinished target."""
+    """Yield an XLIFF file's pairs, ("", reason) for an unfinished target; InputError if no pair."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for unit, above in parse_file(path, {"trans-unit", "segment"}):
@@ -258,7 +258,7 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
         counts["units"] += 1
         if not all(pair):
             yield "", explain_missing(unit.get("id", ""), texts)
-        elif state not in GOOD_STATES and unit.get("approved") != "yes":
+        elif not is_finished(state, unit.get("approved")):
             yield "", f"state {state}: {pair[1]}"
         else:
             counts["pairs"] += 1
@@ -275,7 +275,7 @@ def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
 
 
 def detect_languages(path: Path) -> tuple[str, str]:
-    """Return a TMX or XLIFF file's (source, target) languages; ("", "") if it names none."""
+    """Return a TMX or XLIFF file's (source, target), ("", "") if none; InputError if unclear."""
     if find_suffix(path) == ".tmx":
         for _, texts, declared in list_variants(path):
             if len(texts) > 1:
@@ -303,7 +303,7 @@ def normalise_code(code: str) -> str:
 
 
 def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[str, str]:
-    """Return two codes as (source, target), source as `declared` in the header; else InputError."""
+    """Return (source, target); InputError unless `codes` are the `declared` one and one other."""
     main = [code.partition("-")[0] for code in codes]
     source = declared.partition("-")[0]
     others = {*main} - {source}
@@ -349,6 +349,8 @@ def parse_file(
         except (Xml.ParseError, ValueError, LookupError) as error:  # the last two: a bad encoding
             fact = f"is no XML that can be read ({error})"
             hint = "is the file complete? export it anew, in UTF-8"
+            if isinstance(error, Xml.ParseError) and error.code == INVALID_TOKEN:
+                hint = f"{LONE_HINT}; is the file in UTF-8?"
             raise InputError(fact, hint, file=name) from None
 
 

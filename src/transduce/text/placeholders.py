@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import final
 
 FORMAT = (
@@ -35,6 +36,7 @@ NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?!\d)|\d+")
 TRAILING = ".,;:!?'’)]}*_"  # they end the sentence around a URL, not the URL
 BRACKETS = {")": "(", "]": "[", "}": "{"}
 
+MOST_NAMED, LONGEST = 5, 60  # how many items a warning names, and with how many characters
 YEARS = tuple(str(year) for year in range(1981, 2000))
 NAMES = ("Tom", "Anna", "Paul", "Laura", "Martin", "Maria", "Peter", "Julia", "Daniel", "Eva")
 
@@ -100,7 +102,7 @@ def list_masks(text: str) -> list[Masked]:
 
 
 def mask(text: str, words: Sequence[str]) -> Masked | None:
-    """Replace a text's URLs and like items by `words`; None if too few or not found again."""
+    """Replace a text's URLs and like items by `words`; None if too few, or one touches letters."""
     items = [text[start:end] for start, end in find_items(text)]
     free = [word for word in words if word not in text]
     distinct = dict.fromkeys(items)
@@ -146,10 +148,22 @@ def compare_placeholders(source: str, translation: str) -> str:
     lacks = [*find_lost(source, translation), *(old_tags - new_tags).elements()]
     adds = [*(count_items(translation) - count_items(source)).elements()]
     adds += (new_tags - old_tags).elements()
-    facts = [
-        f"{fact} {' '.join(some)}" for fact, some in (("lacks", lacks), ("adds", adds)) if some
-    ]
-    return " and ".join(facts)
+    both = (("lacks", lacks), ("adds", adds))
+    return " and ".join(f"{fact} {describe_items(some)}" for fact, some in both if some)
+
+
+def describe_items(items: Sequence[str]) -> str:
+    """Name the first 5 items, each cut to 60 characters, and how many others there are.
+
+    An item that is there several times is named once, with a count.
+    """
+    counts, named = Counter(items), list[str]()
+    for item, count in islice(counts.items(), MOST_NAMED):
+        name = item if len(item) <= LONGEST else f"{item[:LONGEST]}…"
+        times = f" ({count:,} times)" if count > 1 else ""
+        named.append(f"{'the number ' if item.isdecimal() else ''}{name}{times}")
+    others = len(counts) - len(named)
+    return ", ".join(named) + (f" and {others:,} more" if others else "")
 
 
 def count_items(text: str) -> Counter[str]:

@@ -2,9 +2,12 @@
 
 import html
 import re
+from xml.parsers.expat import errors
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML forbids these
 
+INVALID_TOKEN = errors.codes[errors.XML_ERROR_INVALID_TOKEN]  # a parser's error at a lone &
+LONE_HINT = "a lone & is written &amp;, and a lone < is &lt;"
 # a reference with more digits than any character has; Python refuses to read over 4,300 digits
 LARGE_NUMBER = re.compile("&#0*[1-9][0-9]{7,};?")
 

@@ -170,7 +170,7 @@ def read_word_level(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
 
 
 def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
-    """Learn a word-level vocabulary of at most `size` symbols from tokenised lines, 1 or more.
+    """Learn a word-level vocabulary of ≤ `size` symbols from tokenised lines; InputError if blank.
 
     Words that occur once are never symbols, so that classes have examples. Of equally frequent
     words the first by alphabet are taken, so that equal counts give equal files.

@@ -22,12 +22,12 @@ SAMPLE_CHARACTERS = 20_000_000
 
 
 def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -> Vocabulary:
-    """Learn a vocabulary of `size` symbols from lines; equal lines give equal files.
+    """Learn a vocabulary of `size` symbols from lines; InputError if the text supports fewer.
 
-    A vocabulary of the kind "word" has fewer symbols if the text has fewer words. The number of
-    lines is not limited. Pieces are learned from a random sample of at most 20 million characters,
-    or from all lines if they have no more. This takes memory for the sample, and about a kilobyte
-    for each different word in it.
+    The kind "word" has fewer symbols if the text has fewer words. Equal lines give equal files.
+    Pieces are learned from a random sample of at most 20 million characters, or from all lines if
+    they have no more. This takes memory for the sample, and about a kilobyte for each different
+    word in it.
     """
     if kind == WORD:
         return Vocabulary(learn_word_level(lines, size))
@@ -99,7 +99,7 @@ def sample_lines(lines: Iterable[str]) -> list[str]:
 
 
 def learn_merges(sample: list[str], size: int) -> list[Merge]:
-    """Learn byte-pair merges from sampled lines until the vocabulary has `size` symbols.
+    """Learn byte-pair merges from sampled lines, for a vocabulary of at most `size` symbols.
 
     The most frequent pair within words is merged first; pairs that occur only once are not merged.
     Only the merges are taken from the library `tokenizers`, because it orders the ids of the bytes

@@ -36,7 +36,7 @@ METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "alway
 
 
 def build_sentencepiece(pieces: Sequence[Piece], charsmap: str = "") -> VocabularyKind:
-    """Build a unigram vocabulary; raise ValueError if `tokenizers` cannot use the pieces.
+    """Build a unigram vocabulary and its normaliser `charsmap`; ValueError if they are unusable.
 
     The pieces get the ids 3, 4, …, after END, BEGIN and the unknown symbol. `charsmap` is
     SentencePiece's compiled normaliser in base64, "" for none. A literal </s>, <s> or <unk> in a
@@ -93,7 +93,7 @@ Nodes = Int64[np.ndarray, " N"]
 
 
 def require_charsmap(text: str) -> None:
-    """Raise ValueError if a path in a base64 charsmap's trie leaves its arrays or is too long."""
+    """Raise ValueError if a base64 charsmap, the trie of a normaliser, is malformed or too deep."""
     units, replacements = split_charsmap(text)
     codes = np.frombuffer(replacements + b"\0", np.uint8)
     boundaries = (codes & 0xC0) != 0x80  # where a character begins, or the text ends
@@ -175,7 +175,7 @@ class SentencePieceModel:
 
 
 def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
-    """Return a unigram model's pieces and normaliser; refuse damaged files and other models."""
+    """Parse a unigram model's file; FolderError if it is damaged, InputError for other models."""
     try:
         fields = list(islice(read_fields(data), MAX_FIELDS))
         if len(fields) == MAX_FIELDS:

@@ -79,7 +79,7 @@ def assign_ids(symbols: Sequence[str]) -> dict[str, int]:
 def group_words(
     pieces: Sequence[bytes], find_starts: Callable[[str], list[bool]]
 ) -> list[tuple[int, int]]:
-    """Group pieces into words that begin where `find_starts` says; return piece ranges by word.
+    """Return the range (first, end) of each word's pieces; `find_starts` marks first characters.
 
     A piece without bytes, such as END, is a word of its own. A piece begins a word if a word begins
     at its first byte that is no space; a piece that is one space begins the word after the space.

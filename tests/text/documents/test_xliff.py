@@ -10,6 +10,7 @@ from tests.text.documents.mock_translators import repeat, swap_case
 from transduce.errors import InputError
 from transduce.text.documents.document import ParseOptions
 from transduce.text.documents.xliff import parse_xliff
+from transduce.text.pair_files import read_pair_file
 
 OLD = """<?xml version="1.0" encoding="UTF-8"?>
 <xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
@@ -125,10 +126,36 @@ def test_a_target_has_its_own_line_and_prefix():
 
 def test_states_say_that_a_machine_translated():
     joined = parse(NEW).join(["a", "c"], [])
-    assert joined.for_review == ("line 3, 1: the target lacks %s",)
+    assert joined.for_review == ("line 3, segment 1: the target lacks %s",)
     assert '<segment id="1"><source>Go' in joined.text
     assert '<segment state="translated"><source>Use' in joined.text
     assert '<segment id="1" state="translated">' in repeat(parse(NEW)).text
+
+
+def test_an_approved_translation_stays_and_a_new_one_is_not_approved():
+    text = OLD.replace('id="4"', 'id="4" approved="yes"')
+    assert "x</target>" in swap_case(parse(text)).text
+    empty = text.replace(">x</target>", "></target>")
+    assert '<trans-unit id="4" approved="no"><source>' in swap_case(parse(empty)).text
+
+
+def test_a_doubtful_translation_has_no_finished_state():
+    text = NEW.replace('<segment id="1">', '<segment id="1" state="final">')
+    assert '<segment id="1" state="initial">' in parse(text).join(["a", "c"], []).text
+
+
+@pytest.mark.parametrize("approved", ["", " approved='no'", " approved='yes'"])
+@pytest.mark.parametrize("state", ["new", "needs-translation", "translated", "final"])
+def test_what_is_translated_anew_is_no_pair_to_train_on(tmp_path, state, approved):
+    unit = (
+        f"<trans-unit{approved}><source>a</source><target state='{state}'>b</target></trans-unit>"
+    )
+    done = "<trans-unit><source>c</source><target>d</target></trans-unit>"
+    text = f"<xliff version='1.2'><file><body>{unit}{done}</body></file></xliff>"
+    (tmp_path / "a.xlf").write_text(text, "utf-8")
+    assert parse(text).sentences == (
+        () if ("a", "b") in read_pair_file(tmp_path / "a.xlf") else ("a",)
+    )
 
 
 def test_languages_that_are_named_stay():
@@ -152,6 +179,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><xliff version="2.0
         ('<!DOCTYPE x SYSTEM "file:///etc/passwd"><xliff version="2.0"/>', "has a document type"),
         ('<xliff version="2.0">&b;</xliff>', r"line 1: .*well-formed XML \(undefined entity\)"),
         ("<xliff>\n<a></b>", r"line 2: is not well-formed XML \(mismatched tag\)"),
+        ("<xliff>R & D", r"\(not well-formed(.|\n)*hint: a lone & is written &amp;,"),
         ("", "line 1: is not well-formed XML"),
         ("<html/>", r"is no XLIFF of version 1 or 2(.|\n)*format that it has"),
         ('<xliff version="3.0"/>', "is no XLIFF of version 1 or 2"),

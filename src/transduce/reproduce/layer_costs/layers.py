@@ -53,7 +53,7 @@ class LayerKind:
 
 
 def calculate_operations(n: int, sizes: Architecture) -> tuple[int, int]:
-    """Return a layer's operations for n positions: (all but attention's projections, these alone).
+    """Return a layer's operations for n positions: (without W^Q, W^K, W^V, W^O; of these alone).
 
     A multiply-add is two operations. Table 1 leaves out attention's projections, W^Q, W^K, W^V and
     W^O. Restricted attention counts r scores a position, as in Table 1; our layer computes more.

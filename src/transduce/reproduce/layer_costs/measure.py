@@ -133,7 +133,7 @@ def fit_power_law(xs: Sequence[int | float], ys: Sequence[int | float]) -> Power
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPath:
-    """The maximum path length between any two of n positions, in the encoder or the decoder."""
+    """A stack's maximum path length between any two of n positions, measured and by formula."""
 
     stack: str  # encoder or decoder
     n: int  # number of positions

@@ -92,7 +92,7 @@ def build_sections(table: LayerTable) -> list[tuple[str, Cells]]:
 
 
 def tabulate_summary(table: LayerTable) -> Cells:
-    """Return the summary: each column of the paper's Table 1, followed by our measurements."""
+    """Return the summary: each column of the paper's Table 1, with our measurement after it."""
     head = ["layer", "complexity", "counted", "sequential", "counted", "maximum path", "measured"]
     rows = [
         [
@@ -227,7 +227,7 @@ def describe_agreement(table: LayerTable) -> str:
 
 
 def describe_windows(table: LayerTable) -> str:
-    """Return a sentence on how many times r scores a position restricted attention computes."""
+    """Return a sentence on restricted attention's scores a position, in multiples of r, by n."""
     row = next(row for row in table.rows if row.kind.restricted)
     times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by("n"))
     return (
@@ -275,7 +275,7 @@ def describe_projections(table: LayerTable) -> str:
 
 
 def describe_lstm_comparison(table: LayerTable) -> str:
-    """Return a sentence on the sentence lengths at which self-attention is faster than the LSTM."""
+    """Return a sentence on the n where self-attention takes less time or operations than LSTM."""
     times = [
         {p.n: p for p in row.points_by("n")}
         for row in table.rows
@@ -339,7 +339,7 @@ def plot_table(table: LayerTable) -> bytes:
 
 
 def draw_panel(panel: "Axes", title: str, table: LayerTable, measure: str) -> None:
-    """Draw a curve for each layer kind; each has its own dashes, because curves may overlap."""
+    """Draw a curve of `measure` by n for each layer, with its own dashes, as curves may overlap."""
     from matplotlib.ticker import NullLocator
 
     panel.set(xscale="log", yscale="log", xlabel="n", title=title)

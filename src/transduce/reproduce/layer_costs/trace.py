@@ -38,7 +38,7 @@ from transduce.settings import Architecture
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Return one forward pass's operations: (all but attention's projections, these alone)."""
+    """Return one forward pass's operations: (without W^Q, W^K, W^V, W^O; of these alone)."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:
@@ -121,7 +121,7 @@ WIDE = 16  # the width d of the layers; path lengths do not depend on it
 
 
 def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
-    """Return the maximum path of n positions in layers or LSTM states (a decoder's if `causal`)."""
+    """Return n positions' maximum path length in layers (LSTM: states); a decoder's if `causal`."""
     if kind.mixing == "recurrent":
         return count_states_passed(n, sizes)
 
@@ -136,7 +136,7 @@ def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal:
 
 
 def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
-    """Return the least n ≤ `most` with enough(n), which must stay true above; assert one exists."""
+    """Return the least n ≤ `most` with enough(n), true for all above; AssertionError if none."""
     low, high = 0, 1
     while not enough(high):
         if high >= most:  # an assertion that python -O keeps, so that this loop ends

@@ -35,7 +35,7 @@ SIMILAR = 0.05  # two rows are similar if they differ by at most this, in nats a
 @final
 @dataclass(frozen=True)
 class Finding:
-    """A number computed from a seed's values, and the range in which it supports the claim."""
+    """A formula over a seed's values, and the range in which its number supports the claim."""
 
     says: str
     value: str  # the name of a value, or two names with " / " or " - " between them
@@ -63,11 +63,14 @@ class Finding:
 
     @property
     def names(self) -> set[str]:
-        """The names in the formula `value`, one or two."""
+        """The names of values in the formula `value` ("a", "a / b" or "a - b")."""
         return {name for part in self.value.split(" / ") for name in part.split(" - ")}
 
     def judge(self, numbers: Sequence[float], *, is_exact: bool) -> str:
-        """Return "holds", "holds not", "within chance" or "one seed cannot tell", at 95 %."""
+        """Judge by the 95 % interval of the seeds' numbers; one alone tells only if `is_exact`.
+
+        Return "holds", "holds not", "within chance" or "one seed cannot tell".
+        """
         if len(numbers) == 1 and not is_exact:
             return "one seed cannot tell"
         low, high = compute_interval(numbers)
@@ -90,9 +93,9 @@ def compute_interval(numbers: Sequence[float]) -> tuple[float, float]:
 @final
 @dataclass(frozen=True, kw_only=True)
 class PaperClaim:
-    """A sentence of the paper, and what measures it.
+    """A sentence of the paper, the function that measures it, and the findings to judge.
 
-    Differences and ratios are computed for each seed, so that rows are compared within a seed.
+    Differences and ratios are computed within each seed.
     """
 
     name: str

@@ -59,7 +59,7 @@ def measure_claims(
 def measure_claim(
     output: Path, claim: PaperClaim, seeds: Sequence[int], callbacks: TableCallbacks
 ) -> list[TransduceError]:
-    """Train a claim's rows and measure it from each missing seed; return failed rows' errors."""
+    """Train a claim's rows and measure it from seeds without values; return failed rows' errors."""
     callbacks.on_message(f"{claim.name} ({claim.section}): {claim.sentence}")
     seeds = seeds[:1] if claim.is_exact else seeds
     missing = [seed for seed in seeds if read_values(output, claim, seed) is None]
@@ -89,7 +89,7 @@ def find_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
 
 
 def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:
-    """Return a claim's stored values from a seed; None if they are absent or incomplete."""
+    """Return a claim's record (values, environment, date) of a seed; None if absent or partial."""
     file = find_folder(output, claim, seed) / VALUES
     if not file.exists():
         return None
@@ -98,7 +98,7 @@ def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | 
 
 
 def gather_claims(output: Path) -> Measured:
-    """Return the stored values of all claims in a folder, by claim and seed."""
+    """Return the records of all claims in a folder, by claim and seed."""
     ends = {one.name.rpartition("seed")[2] for one in (output / FOLDER).glob("claim-*-seed*")}
     seeds = sorted(int(end) for end in ends if end.isdecimal())
     every = {
@@ -117,7 +117,7 @@ def write_report(output: Path, callbacks: TableCallbacks) -> Report:
 
 
 def build_report(measured: Measured) -> Report:
-    """Build the report: a table of findings for each claim, and how often each verdict occurs."""
+    """Build the report: each claim's findings, counts of verdicts; InputError without a claim."""
     require(bool(measured), "no claim has been measured yet", "the same command again resumes")
     records = {name: build_records(CLAIMS[name], found) for name, found in measured.items()}
     verdicts = Counter(record["verdict"] for of_claim in records.values() for record in of_claim)
@@ -155,7 +155,7 @@ def build_report(measured: Measured) -> Report:
 
 
 def list_cells(record: Mapping[str, Any]) -> list[str]:
-    """Return the cells of a finding's row; no interval where all seeds give one number."""
+    """Return a finding's cells: finding, range, mean, interval ("" if seeds agree), verdict."""
     interval = f"{record['low']:.3g} to {record['high']:.3g}"
     shown = interval if record["low"] < record["high"] else ""
     return [

@@ -49,7 +49,7 @@ TOO_MANY_CLOSED = "Bracketing unbalance (too many close bracket)"
 @final
 @dataclass(frozen=True)
 class SentenceCounts:
-    """EVALB's counts for a sentence, and its status: scored, failed or skipped."""
+    """A sentence's status (scored, failed, skipped) and EVALB's counts of constituents and tags."""
 
     length: int  # number of words and punctuation marks of the gold tree
     status: int  # SCORED, FAILED or SKIPPED
@@ -177,7 +177,7 @@ class LineReader:
         self.depth += 1
 
     def close(self) -> None:
-        """Close the innermost open constituent; from the 2nd surplus bracket on, add a fault."""
+        """Close the innermost open constituent, if any; add a fault if `depth` was negative."""
         if self.open_constituents:
             self.ends[self.open_constituents.pop()] = len(self.words)
         if self.depth < 0:
@@ -374,7 +374,7 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
 
 
 def require_trees(texts: Texts) -> tuple[Texts, str]:
-    """Return the texts unchanged, and "" as suffix; InputError if a non-empty text has no tree."""
+    """Return the texts and "", no signature suffix; InputError if a non-empty text has no tree."""
     for number, text in enumerate(texts):
         if any(text) and not any(map(TERMINALS.search, text)):
             name = "the reference" if number else "the output"
@@ -399,7 +399,7 @@ def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int
 def count_brackets(
     texts: Texts, *, parameters: BracketParameters, gold_tags: bool
 ) -> list[tuple[int, int, int, int, int]]:
-    """Return (matching, gold, output constituents, failed, skipped) for each output tree.
+    """Return (matching, gold, output constituents, failed, skipped) per tree of (output, gold).
 
     The last two are 0 or 1; a failed or skipped tree has 0 matching and output constituents.
     """

@@ -209,10 +209,9 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message) for each of a line's `faults`, and for unequal numbers of lines.
+    """Yield (line number, message) of each line's `faults`, endlessly at a word outside of a leaf.
 
-    Last comes a message if one file has more lines. At a word outside of a leaf EVALB repeats its
-    message without end, and so does this function.
+    EVALB also repeats that message without end. Last comes a message if one file has more lines.
     """
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)

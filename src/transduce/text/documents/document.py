@@ -53,7 +53,7 @@ class ParseOptions:
 
 
 def warn_of_languages(source: str, target: str, options: ParseOptions) -> Iterator[str]:
-    """Yield a warning if a document's language `source` is not the model's; same for `target`."""
+    """Yield a warning for each language of a document, if named, that is not the model's."""
     both = (("source", source, options.source_language), ("target", target, options.language))
     for side, named, ours in both:
         if named and ours and read_primary_code(named) != read_primary_code(ours):

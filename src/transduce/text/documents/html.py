@@ -57,7 +57,7 @@ CLOSED_BY = {  # from an element that may lack its end tag to the start tags tha
 def split_html(
     document: str, language: str = "", *, inline: bool = False, target: str = ""
 ) -> SplitMarkup:
-    """Split HTML in `language` into sentences, which go on across tags such as <b> if `inline`.
+    """Split HTML into sentences, across tags such as <b> if `inline`; write `target` into <html>.
 
     Without `inline` every text node is split on its own. The result's `join` places inline tags by
     links between words. If a `target` language is given, <html> names it in place of `language`.
@@ -138,7 +138,7 @@ class ElementFinder(HTMLParser):
         return not self.open or self.open[-1][1]
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        """Record a start tag; open its element, unless it never has content, as <br>."""
+        """Close elements that a start tag ends (<li> by <li>); record it; open it, unless void."""
         while self.open and tag in CLOSED_BY.get(self.open[-1][0], ()):
             self.close_element()
         if tag in VOID:
@@ -166,7 +166,7 @@ class ElementFinder(HTMLParser):
                 return
 
     def close_element(self) -> None:
-        """Close the innermost open element; record an untranslated inline one as one piece."""
+        """Close the innermost element; make an untranslated inline one without blocks one piece."""
         name, _ = self.open.pop()
         self.count[name] -= 1
         if self.excluded is not None and self.excluded[1] == len(self.open):
@@ -194,7 +194,10 @@ class ElementFinder(HTMLParser):
     handle_pi = unknown_decl = handle_decl  # type: ignore[assignment] # other names of arguments
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002
-        """Parse <![…> as a comment, as HTML does; the parsers of older Pythons may fail on it."""
+        """Parse <![…> at `i` as a comment, as HTML does; return its end, or -1 if it has none.
+
+        The parsers of older Pythons may fail on it.
+        """
         return self.parse_bogus_comment(i)
 
 

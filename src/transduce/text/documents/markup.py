@@ -34,7 +34,7 @@ class SplitMarkup:
         return any(len(pieces) > 1 for pieces in self.pieces)
 
     def join(self, translations: Sequence[str], links: Sequence[Links] = ()) -> str:
-        """Return the text with translations in place of sentences; word `links` place their markup.
+        """Return the text with its sentences translated, their markup placed by word `links`.
 
         A sentence equal to its translation is left as it is. Markup inside of a sentence is
         placed by the sentence's links from source to target words, the surest first.
@@ -126,7 +126,7 @@ def build_template(pieces: Sequence[Piece], unescape: Callable[[str], str], spac
 
 
 def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield a sentence's span without outer markup; if a tag has no partner, its texts' spans.
+    """Yield a sentence's span without outer markup, or its texts' spans if a tag has no partner.
 
     If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of
     markup, the spans of the texts between all these pieces are yielded.

@@ -63,9 +63,9 @@ def find_width(lines: Sequence[str]) -> int | None:
 def wrap(
     words: Sequence[str], width: int, measure: Measure = len, indents: tuple[int, int] = (0, 0)
 ) -> list[str]:
-    """Join words into lines of at most `width` characters, indents included; words stay whole.
+    """Join words into lines of at most `width` less the indent (of the first line, of the others).
 
-    `indents` are the columns to leave free in the first line and in all other lines.
+    The indents are not written. Words stay whole, even if they are longer.
     """
     lines, room = list[list[str]](), 0
     for word in words:

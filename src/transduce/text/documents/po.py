@@ -106,7 +106,7 @@ def parse_po(text: str, options: ParseOptions) -> Document:
 
 
 def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Iterator[str]:
-    """Yield a warning if the header's plural forms are impossible, and for each entry with more.
+    """Yield a warning of an impossible plural header, and of each entry with over `count` forms.
 
     `count` is the header's nplurals, 0 if missing or impossible; INTEGER, as in templates, is fine.
     """
@@ -120,10 +120,7 @@ def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Ite
 
 
 def read_plurals(settings: str) -> tuple[int, int]:
-    """Return a PO header's (number of plural forms, index of the singular's); (0, 0) if invalid.
-
-    Both are 0 if the settings are missing or invalid.
-    """
+    """Return a PO header's (count of plural forms, index of that for 1); (0, 0) if none valid."""
     match = PLURALS.search(settings)
     try:
         singular = int(gettext.c2py(match[2])(1)) if match else -1
@@ -154,7 +151,7 @@ def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> 
 def fill_gaps(
     lines: Sequence[str], header: Entry | None, gaps: Sequence[Gap], translations: Sequence[str]
 ) -> Joined:
-    """Return the PO file with gaps filled, doubtful entries marked fuzzy, and a note on each."""
+    """Return the PO text, gaps filled and doubtful entries fuzzy, and notes on those entries."""
     new, pending = [[line] for line in lines], iter(translations)
     doubts = dict[int, list[str]]()
     for gap in gaps:
@@ -179,7 +176,7 @@ def fill_gaps(
 
 
 def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
-    """Replace a gap's field in `lines` by `text`; if it has none, add one after the last field.
+    """Write `text` into `lines` as a gap's field, in place of the old one or at the entry's end.
 
     `lines` has a list of new lines for each line of the file.
     """
@@ -255,7 +252,7 @@ def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
 
 
 def note_comment(entry: Entry, line: str, line_index: int) -> Entry:
-    """Add a comment's flags to `entry`; return it, or a new entry if a blank line cuts it off.
+    """Add a comment's flags to `entry` and return it; at a blank line before fields, a new entry.
 
     A comment does not belong to the next entry if a blank line or obsolete entry stands between.
     """

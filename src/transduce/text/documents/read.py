@@ -21,6 +21,7 @@ MAX_BYTES = 16 << 20  # size of the largest document; it is held in memory
 MARK = "\ufeff"  # a byte-order mark
 HEAD = 1 << 14  # characters of a document that show its format
 XLIFF = re.compile(r"(?:<\?[^>]*>\s*)?<xliff\b")
+HTML = re.compile(r"(?:<\?[^>]*>\s*)?<(?:!doctype\s+)?html\b", re.IGNORECASE)
 
 
 FORMATS: Mapping[str, Parse] = MappingProxyType(
@@ -33,7 +34,7 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 
 
 def read_document(document: Path | bytes, form: object, options: ParseOptions) -> Document:
-    """Parse a document (a path, "-" or bytes) in the format `form`, such as "po"; refuse others."""
+    """Parse a document (path, "-", bytes) as `form`, such as "po"; InputError if it is another."""
     if not isinstance(form, str) or form not in FORMATS:
         close = suggest_names(form if isinstance(form, str) else "", FORMATS)
         raise InputError(f"unknown format {short_repr(form)}", close)
@@ -43,8 +44,8 @@ def read_document(document: Path | bytes, form: object, options: ParseOptions) -
         raise InputError(f"has more than {MAX_BYTES >> 20} MiB", "divide it", file=name)
     text = decode(data, name)
     mark = MARK if text.startswith(MARK) else ""
-    shown = detect_format(text.removeprefix(mark)) if form in ("text", "html") else form
-    if shown not in (form, ""):  # the other formats' parsers refuse what is not theirs
+    shown = detect_format(text.removeprefix(mark))
+    if shown not in (form, ""):
         fact = f"is {shown} by its first lines, and is to be read as {form}"
         raise InputError(fact, f"--format {shown}", file=name)
     found = FORMATS[form](text.removeprefix(mark), replace(options, name=name))
@@ -69,7 +70,7 @@ def detect_format(text: str) -> str:
         return "srt"
     if XLIFF.match(head):
         return "xliff"
-    return "html" if first.lower().startswith(("<!doctype html", "<html")) else ""
+    return "html" if HTML.match(head) else ""
 
 
 def decode(data: bytes, name: str) -> str:

@@ -2,8 +2,9 @@
 
 Everything else keeps its bytes, except states and a missing target language. In version 1.2 a new
 target is marked as a machine's: its state is "needs-review-translation" with the qualifier
-"mt-suggestion". In version 2 the segment's state becomes "translated", but stays as it was if the
-placeholders, tags or numbers of source and target differ.
+"mt-suggestion", and the unit is no longer approved. In version 2 the segment's state becomes
+"translated". If the placeholders, tags or numbers of source and target differ, a state that is
+written out becomes "initial" instead.
 
 Python's own parser (expat) reads the XML as a list of events, each with its stretch of the
 document, so that the document can be cut and never has to be written anew. A document type, which
@@ -23,7 +24,7 @@ from transduce.text.documents.document import Document, Joined, ParseOptions, wa
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.inline import Kind, Links, Piece
 from transduce.text.placeholders import compare_placeholders
-from transduce.text.xml import escape_xml, unescape_references
+from transduce.text.xml import INVALID_TOKEN, LONE_HINT, escape_xml, unescape_references
 
 ATTRIBUTE = re.compile(r"""(?<!\s)(\s++)([^\s=/>"']++)(\s*+=\s*+)("[^"]*"|'[^']*')""")
 TAG_NAME = re.compile(r"<([^\s/>]+)")
@@ -36,6 +37,7 @@ UNFINISHED = {
     "1": ("new", "needs-translation", "needs-adaptation", "needs-l10n"),
     "2": ("initial",),
 }
+FINISHED = {None, "translated", "reviewed", "signed-off", "final"}  # None: a unit without a state
 MAX_DEPTH = 256  # levels of nested elements
 
 
@@ -63,6 +65,7 @@ def read_events(document: str, file: str) -> list[Event]:
     except expat.ExpatError as error:
         fact = f"is not well-formed XML ({expat.ErrorString(error.code)})"
         hint = "`xmllint --noout FILE` checks such files"
+        hint = f"{LONE_HINT}; {hint}" if error.code == INVALID_TOKEN else hint
         raise InputError(fact, hint, file=file, line=error.lineno) from None
     ends = [start for start, _ in reader.found[1:]] + [len(data)]
     for number, ((start, event), (following, _)) in enumerate(pairwise(reader.found)):
@@ -165,11 +168,20 @@ class Xliff:
         """Return whether a unit's translation is missing, empty, or in an unfinished state."""
         if "target" not in unit.parts:
             return True
-        tag = self.events[unit.parts["target"].start if self.version == "1" else unit.start]
-        state = (tag.attributes or {}).get("state")
-        return state in UNFINISHED[self.version] or not any(
+        tag, holder = self.events[unit.start], self.events[unit.parts["target"].start]
+        state = ((holder if self.version == "1" else tag).attributes or {}).get("state")
+        is_done = is_finished(state, (tag.attributes or {}).get("approved"))
+        return (state in UNFINISHED[self.version] and not is_done) or not any(
             event.kind == "start" or event.data.strip() for event in self.content(unit, "target")
         )
+
+
+def is_finished(state: str | None, approved: str | None) -> bool:
+    """Return whether a target is a finished translation, by the attributes `state` and `approved`.
+
+    Such a target is never translated anew, and its unit is a pair to train on.
+    """
+    return approved == "yes" or state in FINISHED
 
 
 Gap = tuple[Unit, SplitMarkup]  # a unit without a translation, and its source's sentences
@@ -218,20 +230,24 @@ def fill_gaps(
     translations: Sequence[tuple[Sequence[str], Sequence[Links]]],
     options: ParseOptions,
 ) -> Joined:
-    """Return the XLIFF text with all gaps filled, and a note if a target's placeholders differ."""
+    """Return the XLIFF text, gaps filled, and a note on each target whose placeholders differ."""
     written, doubts = [event.raw for event in found.events], list[str]()
     for (unit, split), (texts, links) in zip(gaps, translations, strict=True):
         both = zip(split.sentences, texts, strict=True)
         doubt = "; ".join(filter(None, (compare_placeholders(*pair) for pair in both)))
+        tag = found.events[unit.start]
+        attributes = tag.attributes or {}
         if doubt:
             line = sum(event.raw.count("\n") for event in found.events[: unit.start]) + 1
-            name = (found.events[unit.start].attributes or {}).get("id")
-            named = "" if name is None else f", {name}"
+            name = attributes.get("id")
+            named = "" if name is None else f", {UNITS[found.version]} {name}"
             doubts.append(f"line {line}{named}: the target {doubt}")
         put_target(found, written, unit, split.join(texts, links))
-        if found.version == "2" and not doubt:
-            tag = found.events[unit.start].raw
-            written[unit.start] = set_attributes(tag, {"state": "translated"})
+        if found.version == "1" and attributes.get("approved") == "yes":
+            written[unit.start] = set_attributes(tag.raw, {"approved": "no"})
+        elif found.version == "2" and ("state" in attributes or not doubt):
+            state = "initial" if doubt else "translated"
+            written[unit.start] = set_attributes(tag.raw, {"state": state})
     for number in found.language_tags if gaps and options.language else ():
         attributes = found.events[number].attributes or {}
         if LANGUAGE[found.version] not in attributes:

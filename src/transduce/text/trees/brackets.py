@@ -99,7 +99,7 @@ class TreeParser:
         self.labels, self.starts, self.ends = list[str](), list[int](), list[int]()
 
     def feed(self, line: str) -> Iterator[Tree]:
-        """Parse the next line, and yield the trees that end in it."""
+        """Parse the next line and yield the trees that end in it; InputError if malformed."""
         self.line += 1
         if self.is_skipping and not line.startswith("("):
             return

@@ -111,7 +111,7 @@ class TorchProcessGroup:
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:
-        """Context manager that sends other ranks an empty message every quarter of the timeout."""
+        """Send empty messages every quarter timeout; LostProcessError at exit if one failed."""
         done = threading.Event()
         faults: list[LostProcessError] = []
 

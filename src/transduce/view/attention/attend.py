@@ -141,10 +141,10 @@ def attend(
 def record_attention(
     translator: Translator, source: str, target: str | None = None, most: int = PICTURE_BYTES
 ) -> AttentionView:
-    """Return one model's attention weights for a source and an output; refuse an ensemble.
+    """Return the attention weights for a source and `target`, by default the model's own output.
 
-    Raises InputError before the pass if the weights may need more than `most` bytes. The output is
-    `target`, or else the translator's own, with the beam at each step of the search. Unlike in
+    Raises InputError for an ensemble, and before the pass if the weights may need more than `most`
+    bytes. With the model's own output comes the beam at each step of the search. Unlike in
     translation, a long text is not split.
     """
     if len(translator.models) > 1:
@@ -213,10 +213,9 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
 
 
 def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
-    """Raise InputError if the picture of a source and output may need over `most` bytes.
+    """Raise InputError if a picture of `source` by `output` pieces may need over `most` bytes.
 
-    `source` and `output` are numbers of pieces. If `output` is 0, it is not known yet, and `source`
-    is used in its place.
+    If `output` is 0, it is not known yet, and `source` is used in its place.
     """
     sizes, expected = translator.models[0].sizes, output or source
     weights = source**2 * sizes.encoder_depth
@@ -314,7 +313,7 @@ def describe_beams(
 
 
 def list_notes(ids: Sequence[int], data: Data, sizes: Architecture) -> Iterator[str]:
-    """Yield a note on a source longer than in training, and one on absent self-attention."""
+    """Yield a note if the source is longer than in training, one if there is no self-attention."""
     if len(ids) > data.max_length:
         yield (
             f"The text has {len(ids):,} pieces, and the model was trained on at most "

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from transduce.errors import InputError
+from transduce.settings.fields import require
 from transduce.text.xml import escape_xml
 from transduce.view.attention.record import AttentionView, join_words
 from transduce.view.drawings.axes import CATEGORY10, build_svg
@@ -43,7 +44,7 @@ LAW = (
 @final
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of the paper: its sentence, its heads, and the word whose weights are drawn."""
+    """A figure of the paper: its number, sentence, heads, a word, and the words that it reads."""
 
     number: int
     text: str
@@ -144,7 +145,7 @@ def draw_paper_figure(
 @final
 @dataclass(frozen=True)
 class RankedHeads:
-    """A head or pair of heads of one layer, and how strongly it shows a figure's effect."""
+    """A head or pair of heads of a layer, with its strength, 0 to 1, as `rank_heads` ranks."""
 
     layer: int  # from 1
     heads: tuple[int, ...]  # from 1
@@ -154,19 +155,22 @@ class RankedHeads:
 def rank_heads(
     joined: WordWeights, figure: PaperFigure, layers: Sequence[int]
 ) -> list[RankedHeads]:
-    """Return heads (pairs for Figure 5) by how strongly they show a figure's effect, best first.
+    """Return heads by weight on the words to read (for Figure 5, pairs by difference), best first.
 
     For Figures 3 and 4 the strength is the weight from the figure's word on the words that it
     should attend to. For Figure 5 it is the total variation distance between two heads of a
-    layer, averaged over queries.
+    layer, averaged over queries. Raises InputError if the text lacks one of the words, or if the
+    model has one head where two are compared.
     """
+    fact, hint = "Figure 5 compares two heads of a layer, and this model has one", "draw another"
+    require(bool(figure.word) or joined.weights.shape[1] > 1, fact, hint)
     ranked = rank_by_difference(joined) if not figure.word else rank_by_weight(joined, figure)
     numbered = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
     return sorted(numbered, key=lambda one: (-one.strength, one.layer, one.heads))
 
 
 def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads]:
-    """Return each head, unsorted, with its weight from the query word on the key words."""
+    """Return each head's weight from `figure.word` on the words in `figure.read`, unsorted."""
     keys = [joined.find(word) for word in figure.read]
     strength = joined.weights[:, :, joined.find(figure.word), keys].sum(axis=-1)
     return [
@@ -220,7 +224,7 @@ def choose_heads(ranked: Sequence[RankedHeads], figure: PaperFigure) -> tuple[in
 @final
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One picture of a figure: the words, the drawn heads, and the heads' weights."""
+    """A picture in a figure: words, drawn heads with their weights, the query word if only one."""
 
     heading: str
     words: tuple[str, ...]
@@ -269,7 +273,7 @@ def draw_squares(panel: Panel) -> Iterator[str]:
 
 
 def draw_boxes(panel: Panel) -> Iterator[str]:
-    """Yield boxes on the chosen query word and on each head's key words; none if none is chosen."""
+    """Yield boxes on the only query word and each head's key words; none if all are queries."""
     if panel.chosen is None:
         return
     yield (
@@ -288,7 +292,7 @@ def draw_boxes(panel: Panel) -> Iterator[str]:
 
 
 def draw_lines(panel: Panel) -> Iterator[str]:
-    """Yield a line for each head, from each query word to each word that it attends to."""
+    """Yield SVG lines from query words to the words they attend to, in a group for each head."""
     queries = range(len(panel.words)) if panel.chosen is None else [panel.chosen]
     divisor = len(panel.heads) if panel.chosen is None else 1
     for index, head in enumerate(panel.heads):

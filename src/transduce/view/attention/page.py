@@ -56,7 +56,7 @@ def build_levels(keys: int) -> Float64[np.ndarray, " N"]:
 
 
 def encode_levels(weights: Block) -> bytes:
-    """Encode each attention weight as one byte, the index of the nearest of `build_levels`."""
+    """Encode each attention weight as one byte, the index of the nearest level (`build_levels`)."""
     levels = build_levels(weights.shape[-1])
     return np.searchsorted((levels[1:] + levels[:-1]) / 2, weights).astype(np.uint8).tobytes()
 
@@ -122,7 +122,7 @@ def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str
 
 
 def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any]:
-    """Return a view as JSON values, without its weights and their offsets."""
+    """Return a page's JSON header: encoding, model, texts, tendencies and steps, not weights."""
     return {
         "format": PAGE_FORMAT,
         "numbers": encoding.numbers,

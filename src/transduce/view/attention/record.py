@@ -75,7 +75,7 @@ class NextPiece:
 @final
 @dataclass(frozen=True)
 class BeamHypothesis:
-    """A live hypothesis of the beam before a step: its parent hypothesis and its last piece."""
+    """A live hypothesis before a step: parent, last piece, log P, next pieces, if it is chosen."""
 
     parent: int  # index in the beam of the step before; -1 before the first step
     piece: str  # "" before the first step
@@ -164,7 +164,7 @@ class AttentionView:
 
 
 def require_one_of(what: str, value: object, known: Iterable[object]) -> None:
-    """Raise an InputError that lists the known values, unless `value` is among them."""
+    """Unless `known` has `value`, raise InputError, "there is no WHAT VALUE", and list `known`."""
     if value not in (listed := list(known)):
         fact = f"there is no {what} {short_repr(value)}"
         raise InputError(fact, f"known: {', '.join(map(str, listed))}")

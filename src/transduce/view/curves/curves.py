@@ -89,7 +89,7 @@ def curves(
 
 
 def require_curves_output(output: Path) -> str:
-    """Return "page", "picture" or "figures" by extension; raise InputError if it cannot be made."""
+    """Return "page", "picture" or "figures" (.csv) by extension; raise InputError if impossible."""
     if output.suffix not in OUTPUT_KINDS:
         pictures = " or ".join(PICTURES)
         fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"

@@ -186,9 +186,10 @@ def build_curves_page(
     events: str = "",
     report: Report | None = None,
 ) -> bytes:
-    """Return the HTML page of runs, `full` as in `curves`; new lines come from the URL `events`.
+    """Return an HTML page of runs' curves; the URL `events`, unless "", sends it new lines.
 
-    With a `report` the page is that report, in English, and the curves are a part of it.
+    `full` is as in `curves`. With a `report` the page is that report, in English, and the curves
+    are a part of it.
     """
     encoded = [encode_run(name, folder, log, full=full) for name, (folder, log) in logs.items()]
     header = {"format": 1, "runs": [about for about, _ in encoded], "events": events}

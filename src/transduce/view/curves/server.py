@@ -226,13 +226,13 @@ class CurvesHandler(BaseHTTPRequestHandler):
         self.send_content(status, "text/plain; charset=utf-8", content)
 
     def send_content(self, status: HTTPStatus, kind: str, content: bytes) -> None:
-        """Send the headers of an answer and, unless the request is HEAD, its content."""
+        """Send headers (`kind`: media type) and, unless the request is HEAD, the content."""
         self.send_head(status, kind, len(content))
         if self.command != "HEAD":
             self.wfile.write(content)
 
     def send_head(self, status: HTTPStatus, kind: str, length: int | None = None) -> None:
-        """Send the status and the headers of an answer."""
+        """Send the status and the headers of an answer; `kind` is its media type."""
         self.send_response(status)
         self.send_header("Content-Type", kind)
         if length is not None:

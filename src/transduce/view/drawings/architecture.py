@@ -107,7 +107,7 @@ class Diagram:
         *facts: str,
         copies: int = 1,
     ) -> Number:
-        """Draw a block whose lower edge has its middle `at` (x, y); return the upper edge's y."""
+        """Draw a block, title above `facts`, lower middle at `at`; return its upper edge's y."""
         (x, y), titles = at, self.translate(title).split("\n")
         facts = () if self.is_map else facts
         height = PADDING + self.line_height * len(titles) + SMALL * len(facts)
@@ -216,7 +216,10 @@ def draw_figure_1(
     *,
     is_map: bool = False,
 ) -> str:
-    """Return Figure 1 of a recipe as SVG; `symbols` are the sizes of both vocabularies."""
+    """Return Figure 1 of a recipe as SVG; `symbols` are the sizes of both vocabularies.
+
+    With `is_map` it has larger titles and a beam search, but no facts, as in `Diagram`.
+    """
     a, diagram = recipe.architecture, Diagram("model", language, is_map=is_map)
     encoder = Column(diagram, "encoder", LEFT, -1, a)
     decoder = Column(diagram, "decoder", RIGHT, 1, a)
@@ -308,7 +311,7 @@ class Column:
             self.block("search", "product", "Beam Search")
 
     def embed(self, end: str, text: str, symbols: int, parameters: int | None) -> None:
-        """Draw inputs or outputs, embedding and positions; `parameters` is None if shared."""
+        """Draw inputs or outputs (`end`), embedding, positions; `parameters` is None if shared."""
         a, diagram, x, side = self.a, self.diagram, self.x, self.side
         name = diagram.translate(f"{end.title()}s")
         diagram.add_end_label(f"{end}s", f"{name} ({text})" if text else name, x, self.y + 18)
@@ -341,7 +344,7 @@ class Column:
         self.y -= 20
 
     def stack(self, *sub_layers: str, encoder_end: Number = 0.0) -> None:
-        """Draw the stack of layers; `encoder_end` is the y coordinate where the encoder ends."""
+        """Draw one layer, marked N×, as a stack; `encoder_end` is the y where the encoder ends."""
         a, diagram, side, first = self.a, self.diagram, self.side, len(self.diagram.elements)
         count = count_encoder_layer if side < 0 else count_decoder_layer
         self.rise(26, arrow=False)
@@ -406,7 +409,7 @@ class Column:
         )
 
     def draw_cross_inputs(self, encoder_end: Number) -> None:
-        """Draw the arrows to cross-attention: queries from below, two from y = `encoder_end`."""
+        """Draw cross-attention's arrows: queries from below, keys and values from `encoder_end`."""
         x, diagram, over = self.x, self.diagram, encoder_end - 32
         turn, across, end = self.y - 12, self.y - 28, self.y - 48
         diagram.line((x, self.y), (x, turn), (x + ARM, turn), (x + ARM, end))

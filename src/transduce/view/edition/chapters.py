@@ -74,7 +74,7 @@ class Section:
 
 @final
 class Chapter:
-    """A file of Python: its lines, its definitions, and the passages and sections of both."""
+    """A file of `paper/`: its lines and definitions, from which passages and sections are made."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name

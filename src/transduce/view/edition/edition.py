@@ -80,7 +80,7 @@ def render_tiny_model(outputs: Sequence[str]) -> str:
 
 
 def render_test(test: FactTest, code: Sequence[str], folder: Path) -> str:
-    """Return a test as HTML: a sentence that unfolds the code of the test and a link to it."""
+    """Return a test as HTML: a sentence that unfolds its `code` and a link relative to `folder`."""
     words = test.name.removeprefix("test_").replace("_", " ")
     sentence = f"<b>✓</b> {render_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"
     if not test.code:

@@ -29,7 +29,7 @@ PAIRS = (
     ("he reads .", "er liest ."),
 )
 SIZES = Architecture(layers=2, d_model=16, d_ff=40, heads=3, d_k=5, d_v=6)
-TRAINING = Training(steps=90, warmup=40)
+TRAINING = Training(steps=200, warmup=40)  # until it has learned the pairs
 SEARCH = Search(beam=3, batch_size=2)
 TRACED_UPDATES = 2  # this many first updates of the training are traced
 SELF = ("self", "cls")
@@ -109,7 +109,7 @@ class CallTracer:
 
 
 def find_statements(tree: ast.AST) -> dict[int, tuple[Lines, ast.stmt]]:
-    """Return for each line ((first line, last line), statement) of its innermost statement."""
+    """Map lines to ((first, last line), innermost statement); a compound one has its head alone."""
     found = dict[int, tuple[Lines, ast.stmt]]()
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):

@@ -48,14 +48,14 @@ Edit = tuple[int, int, int, int, float]  # decoder layer, head, row, column, wei
 @final
 @dataclass(frozen=True)
 class Change:
-    """What an experiment changes: parts to switch off, weights to set in cross-attention, α."""
+    """What an experiment changes: parts switched off, cross-attention weights set, search.alpha."""
 
     off: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     alpha: float | None = None
 
     def name_edits(self) -> list[str]:
-        """Return the edits as a page's links write them."""
+        """Return edits as links have them: decoder.LAYER.cross.weights.HEAD:ROW:COLUMN=WEIGHT."""
         names = "decoder.{}.cross.weights.{}:{}:{}={:.6f}"
         return [names.format(*edit) for edit in self.edits]
 
@@ -63,7 +63,7 @@ class Change:
 @final
 @dataclass(frozen=True)
 class Experiment:
-    """A change of model or α, a sentence and its two translations ("" if no sentence is found)."""
+    """A change of model or search.alpha, and a sentence translated before and after; "" if none."""
 
     off: list[str]
     edits: list[str]
@@ -136,7 +136,7 @@ def find_alpha(
     search: Callable[[str, float | None], Sequence[int]],
     decode: Callable[[Sequence[int]], str],
 ) -> Experiment:
-    """Return an experiment with a text whose output α = 0 shortens or α = 1 lengthens ("" if none).
+    """Return an experiment: a text whose output search.alpha = 0 shortens or 1 lengthens, or "".
 
     Of a sentence that a model knows well, one output is far likelier than all others. So after
     whole sentences, those without their third word, often the verb, are tried, and then beginnings
@@ -179,7 +179,7 @@ def decode_output(translator: Translator, ids: Sequence[int]) -> str:
 
 
 def change_operations(model: Transformer, change: Change) -> Operations:
-    """Return a model's operations for one search or pass in which a change is made."""
+    """Return a model's operations whose attention makes a change, for one search or pass."""
     return replace(model.operations, build_attention=build_changed_attention(model, change))
 
 

@@ -161,7 +161,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     *,
     offered: Sequence[str] = (),
 ) -> Explainer:
-    """Return an explainer; `numbers` is the format of the last stage, and earlier ones have 8 bits.
+    """Return an explainer; the last stage's weights have the format `numbers`, earlier ones 8 bits.
 
     The page offers the `offered` sentences. If there are none, it offers some of `texts`, first
     those that an experiment changes. `more` is what the header has besides the model: film, tour,
@@ -314,10 +314,10 @@ def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any
 
 
 def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
-    """Return a vocabulary's kind and what it learned.
+    """Return a vocabulary as JSON values: its "kind", and the merges or pieces that it "learned".
 
-    It learned merges as pairs of ids, pieces as bytes, or pieces with their scores. To the last
-    belongs the compiled table by which SentencePiece rewrites text, in base64.
+    Merges are pairs of ids. Pieces are bytes, or they have scores; the latter come with the table
+    by which SentencePiece rewrites text, compiled and in base64.
     """
     kind, first_learned = deserialise(vocabulary.to_bytes()), 258
     if kind.model["type"] == "Unigram":
@@ -332,7 +332,7 @@ def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
 
 
 def build_header(translator: Translator, texts: Sequence[str], example: Example) -> dict[str, Any]:
-    """Return the header of an explainer page as JSON values: all its data but weights."""
+    """Return what a page's header says of the model, its texts and an example, as JSON values."""
     recipe, task, model = translator.recipe, translator.task, translator.models[0]
     shared = task.source.hash == task.target.hash
     target = {} if shared else {"target": describe_vocabulary(task.target)}

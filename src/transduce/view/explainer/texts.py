@@ -133,7 +133,7 @@ def read_tour(path: Path | None) -> list[dict[str, Any]]:
 @final
 @dataclass(frozen=True)
 class Caption:
-    """A caption with its picture and part; `needs` names what a page must have to show it."""
+    """A caption of a film, its picture and part; `needs` is what a page must have to show it."""
 
     part: str
     text: str

@@ -120,7 +120,7 @@ def read_loss_curve(run: Path) -> Curve:
 def choose_milestones(
     milestones: Sequence[Snapshot], curve: Curve, last: int | None
 ) -> list[tuple[str, Snapshot]]:
-    """Return (name, snapshot) of up to two milestones before step `last`, in the order of steps."""
+    """Return at most ("early", snapshot) and ("half-trained", snapshot), of steps before `last`."""
     earlier = [one for one in milestones if last is None or one.step < last]
     if not earlier or not curve:
         return []

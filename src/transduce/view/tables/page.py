@@ -92,7 +92,7 @@ def find_comparisons(head: Sequence[str]) -> Iterator[Comparison]:
 
 
 def find_measure(row: Sequence[str], head: Sequence[str]) -> str:
-    """Return a row's measure, "" if there is no column of measures; one measure has one scale."""
+    """Return a row's cell in the column "measure", or "" if the table has no such column."""
     return row[head.index("measure")] if "measure" in head else ""
 
 
@@ -113,7 +113,7 @@ def subtract(row: Sequence[str], pair: Comparison) -> float | None:
 
 
 def draw_difference(row: Sequence[str], pair: Comparison, scale: float) -> str:
-    """Return a difference as a bar and a number in HTML; "" if either number is missing."""
+    """Return a difference in HTML, a bar (full at `scale`) and a number; "" if one is missing."""
     difference = subtract(row, pair)
     if difference is None:
         return ""

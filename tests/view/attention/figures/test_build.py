@@ -146,6 +146,11 @@ def test_figure_5_takes_the_two_heads_that_differ_most():
     assert choose_heads(ranked, FIGURES[5]) == (2, (3, 6))
 
 
+def test_figure_5_of_a_model_with_one_head_is_refused():
+    with pytest.raises(InputError, match="Figure 5 compares two heads of a layer"):
+        rank_heads(join_encoder_words(view_of(5, heads=1)), FIGURES[5], LAYERS)
+
+
 def test_a_record_of_some_layers_has_the_figures_of_these_alone():
     view = view_of(3)
     some = view.select_layers([2])

@@ -148,10 +148,11 @@ def survey(
 def align_pairs(
     translator: Translator, pairs: Sequence[Pair], gold: Sequence[str] | None
 ) -> list[AlignedPair]:
-    """Return the pairs that fit the model, with gold or found links (None unless text to text).
+    """Return the pairs that fit the model, encoded, with word links: `gold` or the model's own.
 
-    Empty pairs are left out. Raises InputError if no pair remains, if a target cannot belong to
-    its source, or if `gold` links a word that is not there.
+    Links are None unless the model translates text. Empty pairs are left out. Raises InputError if
+    no pair remains, if a target cannot belong to its source, or if `gold` links a word that is not
+    there.
     """
     require_matches(pairs, translator.recipe.data)
     encoded = [
