@@ -39,6 +39,9 @@ def test_a_second_call_opens_the_folder_and_refuses_other_rules(tmp_path):
 def test_nothing_is_written_where_no_pair_is_left(tmp_path):
     with pytest.raises(InputError, match="no pair of 2 passed the rules\nhint: copy: 1; empty: 1"):
         transduce.clean(tmp_path / "c", BAD[:2])
+    (tmp_path / "a.tsv").touch()
+    with pytest.raises(InputError, match="the text is empty\nhint: look at the files"):
+        transduce.clean(tmp_path / "c", tmp_path / "a.tsv")
     assert not (tmp_path / "c").exists()
 
 

@@ -70,6 +70,16 @@ def test_a_signal_keeps_the_last_finished_update_of_a_student(call, corpus, rais
     assert [path.name for path in kept] == ["step-00000003"]
 
 
+def test_a_long_student_is_told_what_shortens_it_and_once_how_it_goes_on(
+    call, corpus, raise_at_step_3
+):
+    raise_at_step_3(signal.SIGINT)
+    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "-o", corpus / "distilled")
+    ended = call("distil", *text, *STUDENT, "--set=training.steps=9999999")
+    assert "  shorter: fewer updates (--set training.steps=…)\n" in ended.stderr
+    assert (ended.code, ended.stderr.count("the same command")) == (130, 1)
+
+
 def test_a_signal_that_asks_for_a_checkpoint_does_not_end_a_student(call, corpus, raise_at_step_3):
     raise_at_step_3(signal.SIGUSR1)
     text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "--until=run")

@@ -138,7 +138,7 @@ def test_our_own_faults_keep_their_traceback_and_say_what_to_do(call):
 INTERRUPTED = "error: interrupted before it was done\n"
 TERMINATED = "error: terminated before it was done\n"
 SPENT = "error: the limit of processor time was reached before it was done\n"
-HINT = "hint: the same command starts again; a run or a prepared corpus resumes from what is "
+HINT = "hint: the same command goes on from a run, corpus or stage that is saved, or starts again\n"
 
 
 def test_another_package_that_does_not_load_is_named(call, tmp_path, monkeypatch):
@@ -160,7 +160,7 @@ def test_another_package_that_does_not_load_is_named(call, tmp_path, monkeypatch
 def test_an_interrupt_is_reported_in_a_sentence(call):
     ended = call(command=failing(KeyboardInterrupt()))
     assert (ended.code, ended.stdout) == (130, "")
-    assert ended.stderr == f"{INTERRUPTED}{HINT}done\n"
+    assert ended.stderr == f"{INTERRUPTED}{HINT}"
 
 
 def test_a_full_disk_is_no_fault_of_ours(call):
@@ -246,7 +246,7 @@ def test_a_signal_ends_a_command_with_a_sentence(number, code, fact):
     with started("-c", LISTENING + WAITING) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
-        assert process.communicate() == ("", f"{fact}{HINT}done\n")
+        assert process.communicate() == ("", f"{fact}{HINT}")
     assert process.returncode == code
 
 
@@ -264,7 +264,7 @@ def test_a_signal_that_torch_swallows_at_its_import_ends_a_command(tmp_path, num
     (tmp_path / "torch.py").write_text(SWALLOWING.format(name=number.name))
     main = f"{LISTENING}from transduce.cli.main import main; main()"
     with started("-c", main, "translate", "m", env={"PYTHONPATH": str(tmp_path)}) as process:
-        assert process.communicate() == ("", f"{fact}{HINT}done\n")
+        assert process.communicate() == ("", f"{fact}{HINT}")
     assert process.returncode == code
 
 
@@ -284,7 +284,7 @@ def test_ctrl_c_in_text_that_python_executes_ends_a_command_with_its_exit_code(t
     raising = WAITING.replace("time.sleep(60)", "exec('import signal; signal.raise_signal(2)')")
     (tmp_path / "raising.py").write_text(raising)
     with started("-m", "raising", env={"PYTHONPATH": str(tmp_path)}) as process:
-        assert process.communicate() == ("ready\n", f"{INTERRUPTED}{HINT}done\n")
+        assert process.communicate() == ("ready\n", f"{INTERRUPTED}{HINT}")
     assert process.returncode == 130
 
 
@@ -294,7 +294,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing():
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGHUP)
         process.send_signal(signal.SIGTERM)
-        assert process.communicate() == ("", f"{TERMINATED}{HINT}done\n")
+        assert process.communicate() == ("", f"{TERMINATED}{HINT}")
     assert process.returncode == 143
 
 

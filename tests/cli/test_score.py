@@ -184,6 +184,8 @@ def test_a_file_of_pairs_or_of_json_is_told_not_to_be_a_text(call, tmp_path):
         ended = call("score", tmp_path / name, tmp_path / "a", "--metric=bleu")
         assert (f"{tmp_path / name} is no plain text: " in ended.stderr) == bool(told)
         assert told in ended.stderr
+    ended = call("score", tmp_path / "c", tmp_path / "c", "--against", tmp_path / "a")
+    assert "a is no plain text: each line has a tab" in ended.stderr
 
 
 def test_letters_in_a_form_that_matches_no_others_are_told(call, tmp_path):

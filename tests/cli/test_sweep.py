@@ -237,7 +237,8 @@ def test_a_signal_keeps_the_last_finished_update_of_a_sweep_and_it_resumes_there
     ended = sweep(*vary, "--no-progress")
     assert (ended.code, ended.stdout) == (code, "")
     run = tmp_path / "sweep/seed=1"
-    assert f"\nstopped at step 3 of 10, kept in {run}\nhint: the same command " in ended.stderr
+    assert f"\nstopped at step 3 of 10, kept in {run}\nerror: " in ended.stderr
+    assert ended.stderr.count("hint: the same command ") == 1
     assert [path.name for path in (run / "checkpoints").iterdir()] == ["step-00000003"]
     assert not (tmp_path / "sweep/seed=2").exists()
     assert [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGXCPU)] == handlers

@@ -279,6 +279,16 @@ def test_the_clean_up_of_a_lock_hides_no_error_of_a_folder_that_vanished(tmp_pat
         lose()
 
 
+def test_a_folder_that_only_the_way_to_a_refused_place_needed_is_deleted(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(SaveError, match="file exists"),
+        create_and_lock_folder(tmp_path / "new" / ".." / "file"),
+    ):
+        pytest.fail("a file is no folder")
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
 def test_the_control_whose_clean_up_looks_into_the_folder_hides_the_error(
     tmp_path, monkeypatch, record
 ):

@@ -55,6 +55,15 @@ def test_a_stopped_training_on_a_mixture_goes_on_to_the_same_bits(tmp_path, back
     assert "| synthetic back.tsv | 90 | 60.0% | 1 to 9 | yes |" in card
 
 
+def test_texts_of_the_same_name_are_told_apart_by_their_folders(tmp_path, back):
+    (tmp_path / "old").mkdir()
+    older = back.rename(tmp_path / "old" / "back.tsv")
+    text = mix({older: 1, back: 1, tmp_path / "c.tsv": 1})
+    assert isinstance(text, MixedPairs)
+    names = [one.share.name for one in text.texts]
+    assert names == ["old/back.tsv", f"{tmp_path.name}/back.tsv", "c.tsv"]
+
+
 def test_another_share_is_another_corpus(tmp_path, back):
     for share, name in ((0.5, "a"), (0.6, "b")):
         transduce.prepare(tmp_path / name, mix(MAIN, {back: share}), False, recipe=MIXED)

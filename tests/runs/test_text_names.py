@@ -210,6 +210,18 @@ def test_codes_of_parts_are_in_no_language():
     assert name_text(C_N2, codes, None, {})[0].data.source_language == UNNAMED[0]
 
 
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="skipped: py3langid is not installed")
+def test_a_side_in_another_language_than_the_named_one_gets_one_warning():
+    named = with_changes(C_N2, {"data.source_language": "fr", "data.target_language": "en"})
+    settings = dict.fromkeys(text_names.LANGUAGES, "as named")
+    text = InMemoryPairs(PAIRS.pairs * 7)
+    warning = "warning: the source is in the language en, and the model reads fr; are the sides"
+    assert [one[: len(warning)] for one in name_text(named, text, None, settings)[1]] == [warning]
+    assert name_text(named, PAIRS, None, settings)[1] == [], "three pairs are too short"
+    unknown = with_changes(named, {"data.source_language": "sux", "data.target_language": "fr"})
+    assert name_text(unknown, text, None, settings)[1] == []
+
+
 def test_a_corpus_that_has_a_name_is_called_by_it():
     found, said = name_text(C_N2, GeneratedCorpus("phrasebook", "train", 10), None, {})
     assert (found.data.corpus, found.name, said) == ("phrasebook", "table3/C-N2", [])

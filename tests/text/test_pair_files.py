@@ -102,14 +102,14 @@ def test_a_unit_without_a_finished_translation_says_why(tmp_path):
         ("", "state new: b"),
         ("a", "c"),
         ("a", "d"),
-        ("", "no text in both languages, but in en-us"),
+        ("", "unit 1: no text in both languages, but in en-us: a"),
     ]
-    units = [unit(en="a", de="b"), unit(en="c", fr="d"), unit(en="e", de="")]
-    found = read(tmp_path, "a.tmx", tmx(units))
-    assert found == [
+    named = unit(en="e", de="").replace("<tu", '<tu tuid="7"', 1)
+    units = [unit(en="a", de="b"), unit(en="c", fr="d"), named]
+    assert read(tmp_path, "a.tmx", tmx(units)) == [
         ("a", "b"),
-        ("", "no text in both languages, but in en, fr"),
-        ("", found[2][1]),
+        ("", "no text in both languages, but in en: c; fr: d"),
+        ("", "unit 7: no text in both languages, but in en: e"),
     ]
 
 
@@ -138,12 +138,19 @@ def test_a_long_cell_of_csv_is_read_as_one_of_a_table_is(tmp_path):
     assert read(tmp_path, "a.csv", f"{long},b\nc,d\n") == [(long, "b"), ("c", "d")]
 
 
+def test_byte_order_marks_before_a_heading_are_no_part_of_it(tmp_path):
+    text = 2 * "\ufeff" + '"English",German,n\na,b,1\n'
+    assert read(tmp_path, "a.csv", text, ("English", "German")) == [("a", "b")]
+
+
 def test_a_first_pair_of_short_words_is_a_pair(tmp_path):
     assert read(tmp_path, "a.csv", "cat,kat\ndog,hund\n") == [("cat", "kat"), ("dog", "hund")]
 
 
 def test_a_first_line_without_the_columns_that_are_read_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"a\.csv, line 1: 1 column, and number 3 is read"):
+    with pytest.raises(
+        InputError, match=r"a\.csv, line 1: 1 column, and --columns asks for number 2"
+    ):
         read(tmp_path, "a.csv", "x\n1,a,b\n", (2, 3))
 
 
@@ -172,9 +179,9 @@ def test_units_of_other_languages_than_the_first_ones_are_no_pairs(tmp_path):
     text = f"<xliff xmlns='urn:x'>{''.join(f'<file{part}' for part in parts)}</xliff>"
     assert read(tmp_path, "a.xlf", text) == [
         ("a dog", "ein Hund"),
-        ("", "no text in both languages, but in fr, it"),
+        ("", "unit 1: no text in both languages, but in fr: un chien; it: un cane"),
         ("a cat", "eine Katze"),
-        ("", "no text in both languages, but in en-gb"),
+        ("", "unit 1: no text in both languages, but in en-gb: a"),
     ]
 
 

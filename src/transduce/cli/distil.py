@@ -157,6 +157,7 @@ def command(
             until=until,
             on_line=lambda *progress: show(format_progress(*progress)),
             callbacks=show_progress,
+            name_options=str,
         )
     on_warning.print_count("translated in parts, joined again")
     display.print_note(*describe_distillation(found, output))

@@ -110,7 +110,8 @@ class TextOptions:
         type=read_columns,
         metavar="SOURCE,TARGET",
         help="Which columns of a pairs file are source and target, such as 1,3; of CSV also their "
-        "names, of TMX and XLIFF the languages, such as en,de (default: the file has only two).",
+        "names, of TMX and XLIFF the languages, such as en,de (default: the file has only two). A "
+        "file that can have none of these, beside one that can, keeps the default.",
     )
     trees: Path | None = option(
         type=FILE,
@@ -255,17 +256,22 @@ class TextOptions:
     def _open_pairs(self, path: Path, split: str) -> "TaskFiles":
         """Return the text in a file of pairs, read from the columns that --columns names.
 
-        If --columns has names and any file is CSV, TMX or XLIFF, plain files have two columns.
+        Names are for CSV, TMX and XLIFF, and numbers for all but TMX and XLIFF; a file of another
+        kind beside one that they are for has two columns or languages.
         """
         from transduce.runs.texts import TaskFiles
         from transduce.tasks.text import TRANSLATION
-        from transduce.text.pair_files import is_exchange_file
+        from transduce.text.pair_files import is_exchange_file, is_memory
 
-        columns, has_names = self.split_columns(), is_exchange_file
+        columns = self.split_columns()
         files = [one.path for one in (*self.pairs, *self.synthetic)]
         files += filter(None, (self.dev_pairs, self.old_pairs, self.test_pairs))
-        if columns and isinstance(columns[0], str) and not has_names(path):
-            columns = None if any(map(has_names, files)) else columns
+        has_names = columns is not None and isinstance(columns[0], str)
+        fitting = [
+            one for one in files if (is_exchange_file(one) if has_names else not is_memory(one))
+        ]
+        if fitting and path not in fitting:
+            columns = None
         return TaskFiles(path, TRANSLATION, split, columns)
 
     def split_columns(self) -> "Columns | None":

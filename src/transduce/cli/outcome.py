@@ -30,7 +30,7 @@ FULL = {
     errno.EDQUOT: "free some disk space and repeat the command",
     errno.EFBIG: "no file may be so large here: look at `ulimit -f`",
 }
-RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
+RERUN_HINT = "the same command goes on from a run, corpus or stage that is saved, or starts again"
 PLACES = {  # what may keep a package from being loaded
     "torch": "the environment variables that begin with TORCH",
     "matplotlib": "the environment variables that begin with MPL, and the file matplotlibrc",

@@ -213,14 +213,16 @@ def report_texts(
     as_json: bool,
 ) -> None:
     """Print the scores of an output (`texts[0]`) by its references, or compare with `against`."""
-    read = [read_text("", text) for text in texts]
-    warn_of_texts(dict(zip(texts, read, strict=True)))
+    named = {text: read_text("", text) for text in (*texts, *filter(None, [against]))}
+    read = [named[text] for text in texts]
+    warn_of_texts(named)
     times = (len(texts) - 1) * (1 if against is None else 2)
     if slow := describe_slow_metrics(metrics, read[1], language, times):
         display.print_note(slow)
     if against is not None:
         how_drawn = asdict(draws)
-        for found in score(*read, metrics=metrics, language=language, against=against, **how_drawn):
+        other = named[against]
+        for found in score(*read, metrics=metrics, language=language, against=other, **how_drawn):
             display.print_comparison(found, (texts[0], against), as_json=as_json)
         return
     scores = score(*read, metrics=metrics, language=language)

@@ -218,6 +218,7 @@ def train_with_display(
         fact = f"no update was left to make, so {folder / CURVES} is not written"
         display.print_message(f"warning: {fact}; `transduce curves` draws a run's log")
     if not run.is_finished:
+        display.print_note("hint: the same command goes on from here")
         sys.exit(128 + run.stop_signal)
 
 

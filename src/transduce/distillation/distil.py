@@ -1,6 +1,6 @@
 """`transduce.distil`: from a teacher and text of the source language to a student, by one call."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -26,7 +26,7 @@ from transduce.distillation.stages import (
 from transduce.durable.folder import require_own_folder
 from transduce.durable.json import parse_json
 from transduce.durable.lock import create_and_lock_folder
-from transduce.errors import suggest_names
+from transduce.errors import name_arguments, suggest_names
 from transduce.inference.average import average
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
@@ -36,7 +36,8 @@ from transduce.runs.machine_settings import require_trainable
 from transduce.runs.prepared_corpus import read_side, require_learnable_vocabulary
 from transduce.runs.text_names import list_primary, read_languages
 from transduce.runs.texts import FilePair, TaskFiles
-from transduce.runs.train import train
+from transduce.runs.train import set_process_for_training, train_interruptibly
+from transduce.runs.training_inputs import TrainingInputs
 from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
@@ -89,6 +90,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     until: str = STAGES[-1],
     on_line: OnLine = ignore_event,
     callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
+    name_options: Callable[[str], str] = name_arguments,
 ) -> Distillation:
     """Translate text by a teacher, choose pairs by rules, and train a student on them.
 
@@ -100,7 +102,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     direction, if given. With `language`, such as "de", outputs that read like another language are
     dropped (this needs py3langid). `student` is a recipe, changed by `settings`, and `dev` its
     development set. `until` is the last stage: "text", "shards", "pairs", "run", "model" or
-    "report". Calling it again resumes.
+    "report". Calling it again resumes. `name_options` writes options in messages as arguments.
 
         dev = ("dev.en", "dev.de")
         found = transduce.distil(transduce.load("teacher"), "student", source="mono.en", dev=dev)
@@ -151,14 +153,15 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
             return Distillation(folder, lines, report)
         chosen = pairs_folder.verified_path(PAIRS)
         is_sized = "data.vocabulary_size" in settings
-        run = train(
-            folder / "run",
-            chosen,
-            dev_texts,
+        set_process_for_training()
+        job = TrainingInputs(
+            folder=folder / "run",
+            train=chosen,
+            dev=dev_texts,
             recipe=recipe if is_sized else fit_vocabulary(recipe, folder / "run", chosen),
             languages=find_languages(teacher, inputs),
-            callbacks=callbacks,
         )
+        run = train_interruptibly(job, callbacks, measure_duration=True, name_options=name_options)
         if last == 3:
             return Distillation(folder, lines, report)
         model = average(run, None)  # beside the run, in folder/model

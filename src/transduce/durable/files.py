@@ -358,8 +358,8 @@ def new_folders(folder: Path) -> Iterator[None]:
         ensure_folder(folder)
         yield
     except BaseException:
-        with suppress(OSError):  # one of them may hold something else by now
-            for one in new:
+        for one in new:
+            with suppress(OSError):  # it may hold something else by now, or be `new/..`
                 one.rmdir()
         raise
 

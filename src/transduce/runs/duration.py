@@ -182,7 +182,8 @@ def fit_to_minutes(
     if seconds < needed:
         said += (
             f": too few to learn to translate well, as {FEWEST_PASSES} passes over the text take "
-            f"about {format_duration(needed)}"
+            f"about {format_duration(needed)}; more minutes help, a machine with less to do, or a "
+            "smaller model (--set architecture.layers=…)"
         )
     if pace.estimate_seconds(tried) > seconds:
         tried = shorten_to_seconds(tried, pace, seconds, settings)

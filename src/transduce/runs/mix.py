@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 
 from transduce.corpus.mixture import Share
 from transduce.errors import short_repr
@@ -82,11 +83,14 @@ def mix_texts(
         "shares of synthetic pairs and their sum lie between 0 and 1: --synthetic back.tsv:0.4",
     )
     require(bool(synthetic) or not tag_synthetic, "there are no synthetic pairs to tag")
-    mixed = [MixedText(one.pairs, replace(one.share, name=name_pairs(one.pairs))) for one in main]
-    for one in synthetic:
+    mixed = [
+        MixedText(one.pairs, replace(one.share, name=name))
+        for one, name in zip(main, name_texts(main), strict=True)
+    ]
+    for one, name in zip(synthetic, name_texts(synthetic), strict=True):
         share = replace(
             one.share,
-            name=f"synthetic {name_pairs(one.pairs)}",
+            name=f"synthetic {name}",
             weight=one.share.weight / (1 - sum(shares)),
             is_tagged=tag_synthetic,
             is_added=True,
@@ -109,11 +113,21 @@ def require_text_for_every_update(shares: Sequence[Share]) -> None:
         require(is_read, f"update {step:,} has no text to read", hint)
 
 
-def name_pairs(pairs: Pairs) -> str:
-    """Return a short name of a text: the names of its files, or "main" if it has none."""
+def name_texts(texts: Sequence[MixedText]) -> list[str]:
+    """Return short names of texts: of their files, with the folder where two have the same name."""
+    names = [name_pairs(one.pairs) for one in texts]
+    return [
+        name if names.count(name) == 1 else name_pairs(one.pairs, parts=2)
+        for one, name in zip(texts, names, strict=True)
+    ]
+
+
+def name_pairs(pairs: Pairs, parts: int = 1) -> str:
+    """Return the last `parts` of the paths of a text's files, or "main" if it has no files."""
+    files = list[Path]()
     match pairs:
         case FilePair():
-            return f"{pairs.source.name} and {pairs.target.name}"
+            files = [pairs.source, pairs.target]
         case TaskFiles():
-            return pairs.path.name
-    return "main"
+            files = [pairs.path]
+    return " and ".join(str(Path(*file.parts[-parts:])) for file in files) or "main"

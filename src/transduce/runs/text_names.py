@@ -38,6 +38,7 @@ from transduce.text.languages import (
     SAMPLE_LINES,
     SURE,
     can_detect_languages,
+    find_wrong_side,
     is_language_code,
     rank_languages,
     read_primary_code,
@@ -97,7 +98,9 @@ def name_text(
         named, chosen = read_languages(text), recipe.data.languages
         swapped = f"the files' names say {' to '.join(named)}, the options {' to '.join(chosen)}"
         said = [swapped] if named == chosen[::-1] else []
-    return give_title(recipe), [*said, *warn_of_records(text), *warn_of_other_languages(text)]
+    records = [*warn_of_records(text)]
+    wrong = records or warn_of_wrong_sides(text, recipe.data)
+    return give_title(recipe), [*said, *wrong, *warn_of_other_languages(text)]
 
 
 def warn_of_records(text: Pairs) -> Iterator[str]:
@@ -114,6 +117,18 @@ def warn_of_records(text: Pairs) -> Iterator[str]:
             if len(sides) >= FEWEST_LINES and all(QUOTED.fullmatch(side) for side in sides):
                 fact = f"each side in {one.path} stands in quotes, which are learned as text"
                 yield f"warning: {fact}; in a file named .csv they are none"
+
+
+def warn_of_wrong_sides(text: Pairs, data: Data) -> Iterator[str]:
+    """Yield a warning for each text with a side that is surely not in the language in `data`."""
+    languages, texts = (data.source_language, data.target_language), {"": text}
+    if isinstance(text, MixedPairs):
+        texts = {f" of {one.share.name}": one.pairs for one in text.texts}
+    for place, pairs in texts.items() if find_task_kind(data).is_text else ():
+        sides = zip(*islice(pairs.read(), SAMPLE_LINES), strict=True)
+        named = dict(zip((f"source{place}", f"target{place}"), sides, strict=False))
+        if found := find_wrong_side(languages, named):
+            yield f"warning: {found}; are the sides exchanged? --languages en-fr names others"
 
 
 def warn_of_other_languages(text: Pairs) -> Iterator[str]:

@@ -43,6 +43,7 @@ from transduce.machine.environment import (
 )
 from transduce.machine.process_settings import use_threads
 from transduce.paper.training import UPDATES
+from transduce.recipes.tables import TABLE_3
 from transduce.runs.adapt import (
     require_parent_vocabularies,
     require_same_parent,
@@ -498,20 +499,21 @@ def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) ->
         return told
     if recipe.because == CHOSEN:
         return [*told, f"shorter: --minutes {WORTH_SHORTENING} chooses sizes and updates for that"]
-    return [*told, "shorter: fewer updates (--set training.steps=…), or --scale laptop"]
+    is_of_table = any(one.architecture == recipe.architecture for one in TABLE_3.values())
+    scale = ", or --scale laptop" if is_of_table else ""
+    return [*told, f"shorter: fewer updates (--set training.steps=…){scale}"]
 
 
 def describe_end(
     folder: Path, training: Training, progress: Progress, *, finished: bool
 ) -> list[str]:
-    """Return sentences on where a run ended and, if it is not `finished`, on how to resume it."""
+    """Return sentences on where a run ended, finished or not."""
     skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
     if not finished:
         return [
             f"stopped at step {progress.step:,} of {training.steps:,}{skipped}, kept in {folder}"
             if progress.step
-            else f"stopped before the first update of {training.steps:,}",
-            "hint: the same command goes on from here",
+            else f"stopped before the first update of {training.steps:,}"
         ]
     patience = f"{training.patience} validations without improvement"
     early = f", {patience}" if progress.step < training.steps else ""

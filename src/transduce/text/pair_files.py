@@ -4,6 +4,7 @@ The files are read one unit at a time. A unit that is no pair, such as one witho
 yielded as ("", reason), which the cleaning counts and shows.
 """
 
+import codecs
 import csv
 import io
 import re
@@ -92,7 +93,7 @@ def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
 def require_one_side(path: Path, hint: str = "") -> None:
     """Raise InputError if a file is named as TMX or XLIFF, which hold both sides of pairs."""
     fact = f"{path} is a translation memory, which holds both sides"
-    require(find_suffix(path) not in {".tmx", *XLIFF}, fact, hint or f"--pairs {path}")
+    require(not is_memory(path), fact, hint or f"--pairs {path}")
 
 
 def require_columns(columns: object) -> None:
@@ -107,6 +108,11 @@ def require_columns(columns: object) -> None:
 def is_exchange_file(path: Path) -> bool:
     """Return whether a file is named as CSV, TMX or XLIFF, such as pairs.csv or pairs.tmx.gz."""
     return find_suffix(path) in {".csv", ".tmx", *XLIFF}
+
+
+def is_memory(path: Path) -> bool:
+    """Return whether a file is named as TMX or XLIFF, which have languages and no columns."""
+    return find_suffix(path) in {".tmx", *XLIFF}
 
 
 def find_suffix(path: Path) -> str:
@@ -128,9 +134,11 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
     """Yield a CSV file's (source, target) cells, but no row of headings; InputError if invalid."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
+        while file.peek(3).startswith(codecs.BOM_UTF8):  # some programs write it twice
+            file.read(3)
         head = file.peek(PART)
         wide = find_wide_encoding(head)
-        encoding = wide or "utf-8-sig"
+        encoding = wide or "utf-8"
         stream = io.TextIOWrapper(file, encoding, newline="")
         first = QUOTED.sub("", head.decode(encoding, "ignore").partition("\n")[0])
         csv.field_size_limit(max(LONGEST_CELL, csv.field_size_limit()))  # of the whole process
@@ -175,6 +183,9 @@ def find_columns(
     indices = []
     for column in columns:
         if isinstance(column, int):
+            if column > len(row):
+                fact = f"{count_columns(row)}, and --columns asks for number {column}"
+                raise InputError(fact, "count the columns from 1", file=name, line=1)
             indices.append(column - 1)
             continue
         if names.count(column.lower()) != 1:
@@ -184,9 +195,9 @@ def find_columns(
             raise InputError(fact, hint, file=name, line=1)
         indices.append(names.index(column.lower()))
     is_named = isinstance(columns[0], str)
-    cells = [names[index] for index in indices if index < len(names)]
+    cells = [names[index] for index in indices]
     known = {*HEADINGS, *HEADINGS.values()}  # other two-letter words may be a pair of words
-    are_headings = len(cells) == 2 and all(one.partition("-")[0] in known for one in cells)
+    are_headings = all(one.partition("-")[0] in known for one in cells)
     are_equal = len({HEADINGS.get(one, one) for one in cells}) == 1  # such as German, Deutsch
     return (indices[0], indices[1]), is_named or (are_headings and not are_equal)
 
@@ -195,7 +206,7 @@ def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
     """Yield a TMX file's pairs, ("", reason) for a unit without both; InputError if no pair."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
-    for texts, declared in list_variants(path):
+    for name, texts, declared in list_variants(path):
         known |= dict.fromkeys(texts)
         counts["units"] += 1
         if sides is None and len(texts) > 1:
@@ -205,12 +216,19 @@ def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
         if len(pair) == 2 and all(pair):
             yield pair[0], pair[1]
         else:
-            yield "", f"no text in both languages, but in {', '.join(texts)}"
+            yield "", explain_missing(name, texts)
     require_pairs(counts, sides, known, path)
 
 
-def list_variants(path: Path) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield ({language: text}, source language in the header) for each unit of a TMX file."""
+def explain_missing(name: str, texts: Mapping[str, str]) -> str:
+    """Return why the unit called `name`, which may be "", is no pair, and the texts that it has."""
+    filled = "; ".join(f"{code}: {text}" for code, text in texts.items() if code and text)
+    fact = f"no text in both languages{', but in ' if filled else ''}{filled}"
+    return f"unit {name}: {fact}" if name else fact
+
+
+def list_variants(path: Path) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Yield (id, {language: text}, source language in the header) for each unit of a TMX file."""
     declared = ""
     for unit, _ in parse_file(path, {"header", "tu"}):
         if local_name(unit) == "header":
@@ -220,7 +238,7 @@ def list_variants(path: Path) -> Iterator[tuple[dict[str, str], str]]:
         for variant in find_all(unit, "tuv"):
             code = normalise_code(variant.get(LANGUAGE) or variant.get("lang") or "")
             texts.setdefault(code, join_text(next(find_all(variant, "seg"), None)))
-        yield texts, declared
+        yield unit.get("tuid", ""), texts, declared
 
 
 def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
@@ -239,8 +257,7 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
         pair = both if sides is None else tuple(find_variant(texts, side) for side in sides)
         counts["units"] += 1
         if not all(pair):
-            filled = ", ".join(code for code, text in texts.items() if code and text)
-            yield "", f"no text in both languages{', but in ' if filled else ''}{filled}"
+            yield "", explain_missing(unit.get("id", ""), texts)
         elif not is_finished(state, unit.get("approved")):
             yield "", f"state {state}: {pair[1]}"
         else:
@@ -260,7 +277,7 @@ def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
 def detect_languages(path: Path) -> tuple[str, str]:
     """Return a TMX or XLIFF file's (source, target), ("", "") if none; InputError if unclear."""
     if find_suffix(path) == ".tmx":
-        for texts, declared in list_variants(path):
+        for _, texts, declared in list_variants(path):
             if len(texts) > 1:
                 return choose_languages(list(texts), declared, path)
     elif find_suffix(path) in XLIFF:
