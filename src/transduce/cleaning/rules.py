@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 EXAMPLES = 5
 SHOWN = 200  # the most characters of an example's side that a report shows
 MOST_RATIO, FEWEST = 3.0, 20  # longer over shorter side, if the longer has 20 characters or more
-SURE = 0.5  # finds 95 % of French among English, and drops 1 of 2,500 English lines
+SURE = 0.5  # above this probability; finds 95 % of French, drops 1 of 2,500 English lines
 REPEATS, LONGEST_REPEAT = 4, 20  # what breaks a rule: a phrase of up to 20 words 4 times in a row
 RULES: Mapping[str, str] = MappingProxyType(
     {
@@ -80,7 +80,7 @@ class Rules:
 
 
 def count_repeats(text: str) -> int:
-    """Return how many times in a row a text has a phrase of ≤ 20 words; exact if 4 or more."""
+    """Return the most copies in a row of any phrase of ≤ 20 words; below 4 it may be too low."""
     words, most = text.split(), 1
     for size in range(1, min(LONGEST_REPEAT, len(words) // REPEATS) + 1):
         equal = 0  # words in a row that equal the word `size` places before
@@ -119,7 +119,7 @@ def measure_letter_share(text: str) -> float:
 
 
 def strip_to_letters(text: str) -> str:
-    """Return only the letters and digits of a text, in lower case, so that copies are equal."""
+    """Return a text's letters and digits, in lower case; near-copies of a line become equal."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 
@@ -141,7 +141,7 @@ def find_lowest(rates: Float[np.ndarray, " N"], share: float) -> set[int]:
 @final
 @dataclass
 class RuleReport:
-    """Counts of pairs read, kept, by broken rule, and by a rule broken alone; a few examples."""
+    """How many pairs were read, were kept, broke each rule, broke it alone; a few examples."""
 
     read: int = 0
     kept: int = 0
@@ -152,7 +152,7 @@ class RuleReport:
     def add(self, pair: Pair, rules: Collection[str]) -> None:
         """Count a pair under each rule that it breaks; store up to `EXAMPLES` pairs of a rule.
 
-        Pairs that break only one rule come first, because several rules would show any other pair.
+        Pairs that break no other rule come first, so that rules rarely share an example.
         """
         for name in rules:
             self.broken[name] = self.broken.get(name, 0) + 1

@@ -1,6 +1,6 @@
 """Export to ONNX: the encoder, and a step of the decoder with its cache, for onnxruntime.
 
-The graphs are traced from the model as plain padded PyTorch modules.
+The graphs are traced from the same layers rebuilt in plain PyTorch, on padded batches.
 """
 
 import math

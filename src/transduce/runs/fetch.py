@@ -47,9 +47,9 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     `names` are names that `transduce fetch --list` shows. `cache` is $TRANSDUCE_CACHE or this
     platform's cache folder by default. A corpus that the cache holds is not fetched again. `copies`
-    is a folder of files that were downloaded before. `timeout` is how many seconds without data
-    make a connection count as broken. `limit` is the most GB of a file whose size is not known
-    in advance. `on_corpus` is called with each corpus once it is fetched.
+    is a folder of files downloaded before, and `offline` takes only these. `timeout` is how many
+    seconds without data break a connection. `limit` is the most GB of a file whose size is not
+    known in advance. `on_corpus` is called with each corpus once it is fetched.
 
         (corpus,) = transduce.fetch("newstest2014", offline=True, copies="downloads")
     """

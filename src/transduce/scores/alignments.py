@@ -90,7 +90,7 @@ def parse_link(text: str) -> tuple[int, str, int]:
 
 
 def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
-    """Return (links, in sure, in gold, sure links, gold links) for each line of (output, gold)."""
+    """Return |A|, |A ∩ S|, |A ∩ P|, |S| and |P| for each pair of lines (output, gold)."""
     rows = []
     for output_line, gold_line in zip(*texts, strict=True):
         links, gold = parse_links(output_line), parse_gold_links(gold_line)

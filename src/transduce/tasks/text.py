@@ -73,7 +73,7 @@ class Toy(TextToText):
 
 
 def build_kind(build: Callable[[Vocabulary, Vocabulary], Task]) -> TaskKind:
-    """Return a `TaskKind` whose task `build` makes from the source and target vocabularies."""
+    """Return a `TaskKind` that passes only the source and target vocabularies to `build`."""
     return TaskKind(build=lambda _data, both: build(both.source, both.target))
 
 

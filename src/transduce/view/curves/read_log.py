@@ -32,7 +32,7 @@ from transduce.durable.folder import open_regular, read_regular
 from transduce.errors import InputError, TransduceError
 from transduce.training.journal import LOG
 
-BLOCK_BYTES = 1 << 20  # bytes read at once; a block 8 times as large would not reuse memory
+BLOCK_BYTES = 1 << 20  # bytes read at once; blocks of 8 MiB would take new memory each time
 MAX_LINE_BYTES = 1 << 20  # a longer line is no event; training writes about 300 bytes a line
 UNREADABLE = b"?"  # is not JSON; replaces a line that is too long
 
@@ -238,7 +238,7 @@ def read_cached_log(path: Path) -> LogPart:
 
 
 def load_part(path: Path) -> LogPart:
-    """Return a log's cached part; an empty one without a valid cache."""
+    """Return the valid cached part of a log, or else an empty part."""
     with suppress(TransduceError, OSError):
         cached = cache_path(path)
         if cached.exists():
@@ -305,7 +305,7 @@ def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
 
 
 def read_run_log(run: Path) -> RunLog:
-    """Read a run's log without lines that a resume made void; raise InputError without a log."""
+    """Read a run's log, less the lines that a resume made void; InputError if it has no log."""
     require_folder(run, RUN_HINT)
     if not (run / LOG).exists():
         raise InputError(f"{run}: no {LOG} lies there", RUN_HINT)
@@ -345,7 +345,7 @@ def resolve_resumes(part: LogPart) -> RunLog:
 
 
 def find_later_resumes(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " N"]:
-    """Return for each update the lowest step that a resume after it restarts at, or infinity."""
+    """Return for each update the lowest step among the resumes after it; infinity if none."""
     resumes = [event for event in events if event.values["event"] == "resume"]
     positions = np.array([event.position for event in resumes], dtype=int)
     steps = np.array([*(event.values["step"] for event in resumes), np.inf], dtype=float)
