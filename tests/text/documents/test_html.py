@@ -107,3 +107,9 @@ def test_tags_that_never_end_take_no_quadratic_time(start):
     split = split_html(soup)
     assert split.sentences == ("One.",)
     assert split.join(["Eins."]) == "Eins." + start * 20_000
+
+
+def test_text_beside_a_tag_without_a_partner_is_split_by_the_rules_of_its_language():
+    pytest.importorskip("sentencex")
+    split = split_html("<p>Aquí <b>vive el Sr. López.</p>", "es", inline=True)
+    assert list(split.sentences) == ["Aquí", "vive el Sr. López."]

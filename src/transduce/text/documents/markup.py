@@ -84,7 +84,8 @@ def split_markup(
 
     found = find_sentences(template.flat, template.word, template.boundary, read_word, language)
     split = cut_at_spans(
-        template.flat, chain.from_iterable(split_balanced(template, span) for span in found)
+        template.flat,
+        chain.from_iterable(split_balanced(template, span, language) for span in found),
     )
     parts = expand_parts(  # in turn, what is between sentences and a sentence; the last is empty
         template, chain.from_iterable(zip(split.between, (*split.sentences, ""), strict=True))
@@ -125,7 +126,9 @@ def build_template(pieces: Sequence[Piece], unescape: Callable[[str], str], spac
     )
 
 
-def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
+def split_balanced(
+    template: Template, span: tuple[int, int], language: str
+) -> Iterator[tuple[int, int]]:
     """Yield a sentence's span without outer markup, or its texts' spans if a tag has no partner.
 
     If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of
@@ -143,7 +146,8 @@ def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[
     edges = [start, *(edge for at in cuts for edge in (at, at + 1)), end]
     for left, right in zip(edges[::2], edges[1::2], strict=True):
         text = template.flat[left:right]
-        for one in find_sentences(text, template.word, template.boundary, template.unescape):
+        word, boundary, unescape = template.word, template.boundary, template.unescape
+        for one in find_sentences(text, word, boundary, unescape, language):
             yield left + one[0], left + one[1]
 
 
