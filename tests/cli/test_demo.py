@@ -7,7 +7,7 @@ import pytest
 
 from transduce.checkpoint.run_file import create_run
 from transduce.cli import signals
-from transduce.cli.demo import choose_recipe, suggest_next_steps
+from transduce.cli.demo import choose_recipe, describe_schedule, suggest_next_steps
 from transduce.runs.training_run import require_same_recipe
 
 NO_RUN = Path("none")
@@ -95,6 +95,24 @@ def test_a_shorter_demo_has_the_same_highest_learning_rate():
         assert peak == pytest.approx(400**-0.5, rel=1e-3)
     changes = {"training.steps": "300", "training.learning_rate_factor": "3"}
     assert choose_recipe(changes, NO_RUN).training.learning_rate_factor == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"training.steps": "4000", "training.learning_rate_factor": "3"}, []),
+        ({"training.steps": "300", "training.warmup": "60"}, []),
+        ({"training.steps": "300"}, ["warmup is 60 (not 400)", "rate_factor is 0.3873 (not 1)"]),
+        (
+            {"training.steps": "300", "training.learning_rate_factor": "3"},
+            ["warmup is 60 (not 400)"],
+        ),
+    ],
+)
+def test_a_shorter_demo_says_what_it_changes_by_itself(changes, said):
+    line = "".join(describe_schedule(choose_recipe(changes, NO_RUN), changes))
+    assert (line.count(" (not "), bool(line)) == (len(said), bool(said))
+    assert all(part in line for part in said)
 
 
 def test_a_demo_that_is_begun_keeps_its_warm_up(tmp_path):
