@@ -7,7 +7,7 @@ import pytest
 
 from transduce.checkpoint.run_file import create_run
 from transduce.cli import signals
-from transduce.cli.demo import choose_recipe, suggest_next_steps
+from transduce.cli.demo import choose_recipe, describe_schedule, suggest_next_steps
 from transduce.runs.training_run import require_same_recipe
 
 NO_RUN = Path("none")
@@ -39,7 +39,8 @@ def test_it_prepares_trains_averages_and_shows(demo, tmp_path):
     ended = demo()
     assert ended.code == 0
     said = ended.stderr.splitlines()
-    assert said[0] == "preparing a corpus of generated sentences …"
+    assert said[0].startswith("so that a short training learns, training.warmup is 1 (not 400)")
+    assert said[1] == "preparing a corpus of generated sentences …"
     assert "trained 2 steps in " in ended.stderr
     assert "transduce average" not in ended.stderr  # it does that by itself, of one snapshot alone
     assert "sentences held out:\n  BLEU " in ended.stdout
@@ -49,7 +50,7 @@ def test_it_prepares_trains_averages_and_shows(demo, tmp_path):
     assert '"name":"untrained"' in page.read_text(encoding="utf-8")
     again = demo()
     assert again.stdout == ended.stdout
-    assert again.stderr.startswith("going on from step 2 of ")
+    assert again.stderr.splitlines()[1].startswith("going on from step 2 of ")
     splits = [json.loads(line) for line in demo("--json").stdout.splitlines()]
     assert [
         f"BLEU {split['scores'][0]['value']:.1f}, untrained {split['untrained']['value']:.1f}"
@@ -95,6 +96,24 @@ def test_a_shorter_demo_has_the_same_highest_learning_rate():
         assert peak == pytest.approx(400**-0.5, rel=1e-3)
     changes = {"training.steps": "300", "training.learning_rate_factor": "3"}
     assert choose_recipe(changes, NO_RUN).training.learning_rate_factor == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"training.steps": "4000", "training.learning_rate_factor": "3"}, []),
+        ({"training.steps": "300", "training.warmup": "60"}, []),
+        ({"training.steps": "300"}, ["warmup is 60 (not 400)", "rate_factor is 0.3873 (not 1)"]),
+        (
+            {"training.steps": "300", "training.learning_rate_factor": "3"},
+            ["warmup is 60 (not 400)"],
+        ),
+    ],
+)
+def test_a_shorter_demo_says_what_it_changes_by_itself(changes, said):
+    line = "".join(describe_schedule(choose_recipe(changes, NO_RUN), changes))
+    assert (line.count(" (not "), bool(line)) == (len(said), bool(said))
+    assert all(part in line for part in said)
 
 
 def test_a_demo_that_is_begun_keeps_its_warm_up(tmp_path):

@@ -50,7 +50,7 @@ def test_settings_may_be_changed(call, tmp_path):
         ),
         (["model", "--language", "fr", "-o", "p.svg"], "a figure has no language 'fr'"),
         (["attention", "--theme", "red", "-o", "p.svg"], "a figure has no theme 'red'"),
-        (["rate", "--theme", "dark", "-o", "p.svg"], "--theme is for the figures"),
+        (["rate", "--theme", "dark", "-o", "p.svg"], "--theme is for model and attention"),
         (["positions", "--steps", "5", "-o", "p.svg"], "--steps is for the learning rate"),
         (["rate", "--positions", "5", "-o", "p.svg"], "--positions is for the positions"),
         (["positions", "table3/E-learned", "-o", "p.svg"], "table3/E-learned is learned"),

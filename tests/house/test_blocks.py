@@ -48,6 +48,7 @@ NOT_RUN = {
     "importing.md": 1,
     "attention.md": 1,
     "deploy.md": 4,
+    "explainer.md": 1,
     "exporting.md": 6,
     "more-data.md": 2,
     "parsing.md": 4,

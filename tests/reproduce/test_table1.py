@@ -111,6 +111,13 @@ def test_a_path_that_is_not_that_of_the_formula_is_not_hidden(table):
     assert tables["The paper's table, and ours"][1][-1] == "see below"
 
 
+def test_self_attention_that_is_never_quicker_has_no_n(table):
+    points = [tuple(replace(p, seconds=1.0) for p in row.points) for row in table.rows]
+    rows = tuple(replace(row, points=some) for row, some in zip(table.rows, points, strict=True))
+    said = "\n".join(describe_findings(replace(table, rows=rows)))
+    assert "quicker at no n measured, fewer operations without its projections at n = 4, 8" in said
+
+
 def test_time_that_does_not_follow_operations_is_named(table):
     row = table.rows[0]
     steady = tuple(replace(p, seconds=1.0) for p in row.points)

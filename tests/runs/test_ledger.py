@@ -1,5 +1,6 @@
 """The ledger of a run: differences, size, cost."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,12 @@ from tests.runs.corpora import TOY
 import transduce
 from transduce.corpus.plan import Plan
 from transduce.paper.training import Update
-from transduce.recipes import by_name
+from transduce.recipes import by_name, names
 from transduce.runs import ledger
 from transduce.runs.adapt import mix_old_pairs
 from transduce.runs.texts import InMemoryPairs
 from transduce.settings import Architecture
-from transduce.settings.counts import TextSize
+from transduce.settings.counts import TextSize, count_recipe_parameters
 from transduce.settings.recipe import with_changes
 from transduce.training.progress import MachineRecord, Progress
 
@@ -55,6 +56,20 @@ def test_big_s_printed_count_wants_symbols_of_its_own():
 def test_a_model_that_table_3_does_not_have_is_counted_alone():
     said = ledger.describe_size(Architecture(layers=1, d_model=4, d_ff=4, heads=1, d_k=2), 300, 300)
     assert said.endswith(" + 300 symbols x 4")
+
+
+def test_other_heads_of_the_same_width_are_told_what_keeps_the_cost():
+    demo = by_name("demo")
+    one = with_changes(demo, {"architecture.heads": 1})
+    (said,) = ledger.describe_heads(one)
+    kept = with_changes(one, dict(re.findall(r"--set (\S+)=(\d+)", said)))
+    assert count_recipe_parameters(kept) == count_recipe_parameters(demo)
+    wide = with_changes(one, {"architecture.d_v": 128})
+    assert [ledger.describe_heads(recipe) for recipe in (kept, wide)] == [[], []]
+
+
+def test_no_recipe_by_name_is_told_of_its_heads():
+    assert [name for name in names() if ledger.describe_heads(by_name(name))] == []
 
 
 def test_what_computes_is_measured_and_per_piece_costs_what_the_formula_says():

@@ -14,7 +14,7 @@ from transduce.cli.options import FILE
 from transduce.durable.files import require_folder
 from transduce.durable.folder import require_harmless_output
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.recipes import by_name
+from transduce.recipes import by_name, difference
 from transduce.recipes.choice import customise_recipe
 from transduce.settings.fields import require
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from transduce.settings import Data, Recipe
 
 LINES_TO_EVALUATE = 500  # lines to evaluate in each split
+SCHEDULE = ("training.warmup", "training.learning_rate_factor")  # adapted to fewer steps
 SENTENCES = 4  # translations to print for each split
 
 
@@ -39,9 +40,10 @@ def command(
     """Train a small translator from English to German, and show how good it is.
 
     The sentences come with transduce; a grammar wrote them. Takes 4 to 8 minutes on 2 cores; a
-    shorter try, in another folder: transduce demo -o try --set training.steps=300. All files are in
-    FOLDER (default: transduce-demo), among them explainer.html, a page in which the model runs. The
-    same command again resumes training from the last checkpoint.
+    shorter try, in another folder: transduce demo -o try --set training.steps=300. Fewer steps have
+    a shorter warm-up to the same highest learning rate, unless --set training.warmup sets it. All
+    files are in FOLDER (default: transduce-demo), among them explainer.html, a page in which the
+    model runs. The same command again resumes training from the last checkpoint.
     """
     require(folder is None or output is None, "FOLDER and -o name the folder twice", "give one")
     folder = folder or output or Path("transduce-demo")
@@ -49,6 +51,7 @@ def command(
         require_folder(folder, "choose another name")
     require_harmless_output(folder / "run")
     recipe = choose_recipe(dict(changes), folder / "run")
+    display.print_note(*describe_schedule(recipe, dict(changes)))
     signals.ignore_checkpoint_signal()
     from transduce.cli.train import train_with_display
     from transduce.durable.lock import create_and_lock_folder
@@ -63,8 +66,9 @@ def command(
     run = folder / "run"
     require_run_folder(run)
     with create_and_lock_folder(run):
-        prepared = prepare_demo_corpus(run / STORE, recipe.data)
-        train_with_display(run, recipe, prepared, measure_duration=True)
+        train_with_display(
+            run, recipe, prepare_demo_corpus(run / STORE, recipe.data), measure_duration=True
+        )
         model = average(run).folder
     display.print_message("translating held-out sentences …")
     translator = load(model)
@@ -106,7 +110,7 @@ def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
     if is_run(run):
         begun = read_run(run).recipe.training
         warmup, factor = begun.warmup, begun.learning_rate_factor
-    schedule = {"training.warmup": warmup, "training.learning_rate_factor": factor}
+    schedule = dict(zip(SCHEDULE, (warmup, factor), strict=True))
     known = found.flat_settings()
     other = {
         path: value
@@ -114,6 +118,16 @@ def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
         if value != known[path] and path not in changes
     }
     return customise_recipe(usual, {**changes, **other}) if other else found
+
+
+def describe_schedule(recipe: "Recipe", changes: Mapping[str, str]) -> list[str]:
+    """Return a line that names what `choose_recipe` changed by itself, if anything."""
+    adapted = [
+        f"{path} is {value:g} (not {usual:g})"
+        for path, usual, value in difference(by_name("demo"), recipe)
+        if path in SCHEDULE and path not in changes
+    ]
+    return [f"so that a short training learns, {' and '.join(adapted)}"] if adapted else []
 
 
 def prepare_demo_corpus(folder: Path, data: "Data") -> "PreparedCorpus":

@@ -21,9 +21,10 @@ FIGURES = ("model", "attention")
     "--positions", type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
 )
 @click.option("--steps", type=click.IntRange(min=2), help="The last training step that is drawn.")
-@click.option("--language", help="A figure's language, en or de (default: en).")
+@click.option("--language", help="The language of model or attention, en or de (default: en).")
 @click.option(
-    "--theme", help="A figure's colours: auto (as the reader's screen prefers), light or dark."
+    "--theme",
+    help="The colours of model or attention: auto (as the reader's screen prefers), light or dark.",
 )
 @options.settings
 @options.quiet
@@ -81,8 +82,8 @@ def require_matching(what: str, recipe_count: int, given: Mapping[str, object]) 
     for name, fitting, picture, hint in (
         ("steps", ("rate",), "the learning rate", "transduce draw rate --steps 20_000"),
         ("positions", ("positions",), "the positions", "transduce draw positions"),
-        ("language", FIGURES, "the figures", "transduce draw model --language de"),
-        ("theme", FIGURES, "the figures", "transduce draw model --theme dark"),
+        ("language", FIGURES, "model and attention", "transduce draw model --language de"),
+        ("theme", FIGURES, "model and attention", "transduce draw model --theme dark"),
     ):
         if name in given and what not in fitting:
             raise InputError(f"--{name} is for {picture}", hint)

@@ -52,7 +52,7 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
     "--nbest",
     type=click.IntRange(min=1),
     default=1,
-    help="Number of trees per sentence, printed with scores.",
+    help="Up to N trees per sentence, printed with scores; fewer if the search finds fewer.",
 )
 @click.option("--pretty", is_flag=True, help="Indent trees, with a blank line between them.")
 @click.option(

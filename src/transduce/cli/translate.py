@@ -63,7 +63,7 @@ OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--sh
     "--nbest",
     type=click.IntRange(min=1),
     default=1,
-    help="Number of outputs per line, printed with scores.",
+    help="Up to N outputs per line, printed with scores; fewer if the search finds fewer.",
 )
 @click.option(
     "--align",

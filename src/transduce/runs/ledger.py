@@ -13,6 +13,7 @@ from jaxtyping import Int32
 from transduce.corpus.store import Store
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
+from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.tables import TABLE_3
 from transduce.runs.prepared_corpus import PreparedCorpus
@@ -85,6 +86,7 @@ def estimate_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
 def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
     """Return warnings about a new run that will learn little, or whose scores will mislead."""
     data, training, doubts = recipe.data, recipe.training, list[str]()
+    doubts += describe_heads(recipe)
     if count_updates_of_pass(corpus.train, data) == 1:
         size = find_task_kind(data).count(len(corpus.train))
         doubts.append(
@@ -111,6 +113,25 @@ def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
                 "text, too: its scores are not those of new text"
             )
     return doubts
+
+
+def describe_heads(recipe: Recipe) -> list[str]:
+    """Return a warning if a named recipe's heads were changed, and d_k and d_v were not.
+
+    Table 3 (A) changes them together: heads · d_k stays d_model, and the cost constant.
+    """
+    sizes = recipe.architecture
+    named = RECIPES.get(find_original_name(recipe), recipe).architecture
+    has_same_widths = (sizes.d_k, sizes.d_v) == (named.d_k, named.d_v)
+    is_constant = sizes.heads == named.heads or sizes.heads * sizes.d_k == sizes.d_model
+    if is_constant or not has_same_widths:
+        return []
+    width = max(1, round(sizes.d_model / sizes.heads))
+    heads = f"{sizes.heads} head{'s' * (sizes.heads > 1)} x d_k {sizes.d_k}"
+    return [
+        f"{heads} is not d_model {sizes.d_model}: parameters and cost change with the heads; Table "
+        f"3 (A) keeps them (--set architecture.d_k={width} --set architecture.d_v={width})"
+    ]
 
 
 def count_known_pairs(dev: Store, train: Store) -> tuple[int, int]:

@@ -492,16 +492,23 @@ def report_start(
 
 
 def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) -> list[str]:
-    """Return sentences on how long a new run takes on this machine, and what shortens it."""
+    """Return sentences on how long a new run takes on this machine, and what shortens it.
+
+    A run that is begun takes fewer updates than before, and no other sizes.
+    """
     pace = measure_pace(recipe, corpus, processes)
     told, minutes = [describe_pace(recipe, pace)], pace.estimate_seconds(recipe) / 60
     if minutes < WORTH_SHORTENING:
         return told
     if recipe.because == CHOSEN:
-        return [*told, f"shorter: --minutes {WORTH_SHORTENING} chooses sizes and updates for that"]
+        return [
+            *told,
+            f"shorter: in another folder, --minutes {WORTH_SHORTENING} chooses sizes and updates",
+        ]
     is_of_table = any(one.architecture == recipe.architecture for one in TABLE_3.values())
-    scale = ", or --scale laptop" if is_of_table else ""
-    return [*told, f"shorter: fewer updates (--set training.steps=…){scale}"]
+    scale = ["shorter: --scale laptop, in another folder"] if is_of_table else []
+    fewer = "shorter: fewer updates (--set training.steps=…), in another folder if more are done"
+    return [*told, fewer, *scale]
 
 
 def describe_end(

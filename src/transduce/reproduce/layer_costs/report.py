@@ -72,6 +72,10 @@ def describe_conditions(table: LayerTable) -> list[str]:
         "operations and chains: forward in float64, in which torch runs an LSTM step by step; "
         "in float32, which is timed, it may be one call",
         f"time and memory: forward and back in float32; time is the median of {plan.rounds} rounds",
+        "m: how many positions a layer sees on a side, (r - 1) / 2, or (k - 1) / 2 in the encoder "
+        "and k - 1 in the decoder, which sees one side only",
+        "self-attention (restricted): the kernel of models, in which neighbours share a window; it "
+        "computes more than is counted by hand (last section)",
     ]
 
 
@@ -231,9 +235,8 @@ def describe_windows(table: LayerTable) -> str:
     row = next(row for row in table.rows if row.kind.restricted)
     times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by("n"))
     return (
-        f"{row.kind.name} is the kernel of models. It computes {times} times the r = "
-        f"{table.plan.r} scores a position that are counted by hand: neighbours share a "
-        "window, and short sentences are not cut"
+        f"{row.kind.name} computes {times} times the r = {table.plan.r} scores a position that are "
+        "counted by hand: neighbours share a window, and short sentences are not cut"
     )
 
 
@@ -241,13 +244,7 @@ def describe_paths(table: LayerTable) -> str:
     """Return a sentence on how many measured maximum path lengths match the formulas."""
     all_paths = [path for row in table.rows for path in row.paths]
     wrong = sum(path.length != path.by_hand for path in all_paths)
-    side = (
-        "m is how many positions a layer sees on a side: (r - 1) / 2, or (k - 1) / 2 in the encoder"
-    )
-    return (
-        f"{len(all_paths) - wrong} of {len(all_paths)} path lengths are those of the formula; "
-        f"{side} and k - 1 in the decoder, which sees one side only"
-    )
+    return f"{len(all_paths) - wrong} of {len(all_paths)} path lengths are those of the formula"
 
 
 def describe_operation_powers(table: LayerTable) -> Iterator[str]:
@@ -286,14 +283,14 @@ def describe_lstm_comparison(table: LayerTable) -> str:
     quicker = [n for n in ours if ours[n].seconds < theirs[n].seconds]
     fewer = [n for n in ours if ours[n].operations < theirs[n].operations]
     return (
-        f"self-attention against the LSTM at d = {d}: quicker at n = {format_list(quicker)}, fewer "
-        f"operations without its projections at n = {format_list(fewer)} (the paper: when n < d)"
+        f"self-attention against the LSTM at d = {d}: quicker at {format_list(quicker)}, fewer "
+        f"operations without its projections at {format_list(fewer)} (the paper: when n < d)"
     )
 
 
 def format_list(numbers: list[int]) -> str:
-    """Format numbers separated by commas; return "none of them" if there are none."""
-    return ", ".join(map(str, numbers)) or "none of them"
+    """Format values of n such as "n = 4, 8"; return "no n measured" if there are none."""
+    return f"n = {', '.join(map(str, numbers))}" if numbers else "no n measured"
 
 
 def describe_time_growth(table: LayerTable) -> Iterator[str]:
