@@ -744,6 +744,16 @@ def test_hostile_sentences_of_the_file_are_inert(browser):
     assert browser.console() == []
 
 
+def test_a_part_that_changes_nothing_here_is_not_said_to_be_useless(opened):
+    caution = "One sentence does not show that a part is useless."
+    change(opened, off=["decoder.2"])
+    assert text_of(opened, "#changed").startswith("It changed.")
+    assert caution not in text_of(opened, "#changed")
+    change(opened, off=["encoder.1.self.1"])
+    assert text_of(opened, "#changed").startswith("The translation is the same.")
+    assert text_of(opened, "#changed").endswith(caution)
+
+
 def test_a_model_of_a_toy_task_is_not_said_to_translate_languages(browser):
     model = make_translator(ODD)
     data = replace(model.recipe.data, task="copy")
