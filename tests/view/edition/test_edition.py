@@ -61,6 +61,12 @@ def test_a_definition_shows_its_tests_and_their_code(page):
     assert "def test_the_rate_rises_linearly_to_step_4000" in row
 
 
+def test_every_link_leads_to_a_place_in_the_page(page):
+    links, places = (set(re.findall(rf'\b{one}="([^"]*)"', page)) for one in ("href", "id"))
+    assert len(links) > 50
+    assert links <= {f"#{place}" for place in places}
+
+
 def test_a_test_that_is_not_there_is_refused_and_a_section_without_any():
     with pytest.raises(FolderError, match="test_none is in none of"):
         chapters.read_test(["tests/paper/test_table2.py"], "test_none")
@@ -103,6 +109,20 @@ def test_in_a_browser_the_contents_follow_and_lines_open(browser, page):
     assert browser.run("return document.querySelector('.code details[open] dl').offsetHeight") > 20
     assert browser.console() == []
     assert [one for one in browser.requests() if not one.startswith("data:")] == []
+
+
+@pytest.mark.browser
+def test_the_contents_show_each_name_whole(browser, page):
+    browser.resize(1280)
+    browser.open_text(page)
+    cut = """
+        for (const one of document.querySelectorAll("nav li ol")) one.style.display = "block";
+        const list = document.querySelector("nav");
+        list.style.borderRightWidth = "16px";  // the line and a scrollbar
+        return list.scrollWidth > list.clientWidth;
+    """
+    assert not browser.run(cut)
+    browser.resize(1200)
 
 
 @pytest.mark.browser

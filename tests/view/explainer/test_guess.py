@@ -213,6 +213,30 @@ def test_guesses_by_keyboard_go_from_question_to_question(opened):
     assert text_of(opened, "#guess-score").endswith(" of 2 right"), "what is only shown counts not"
 
 
+def test_training_asks_three_questions_and_of_the_rate_no_other(opened):
+    rate = {kind: right_of(one) for kind, one in ask(opened, panel="rate", warmup=400).items()}
+    assert rate == {"peak": ["400"], "halfway": ["600"], "later": ["2"]}
+    assert len(ask(opened, panel="smoothing")) == 3
+    change(opened, panel="rate")
+    click_guess_first(opened)
+    for _ in range(3):
+        opened.wait("document.getElementById('guess-more').checkVisibility()")
+        opened.run("document.getElementById('guess-more').click()")
+        opened.run("document.getElementById('guess-show').click()")
+        opened.wait("document.getElementById('guess-told').textContent")
+    assert not opened.run("return document.getElementById('guess-more').checkVisibility()")
+
+
+def test_the_loss_of_the_right_piece_and_its_share_are_compared_with_what_the_target_gives(opened):
+    asked = ask(opened, panel="smoothing", target=1)
+    probabilities, id_ = rows(opened, "probabilities")[1], "transduce.page.result.output[1]"
+    share = probabilities[opened.run(f"return {id_}")]
+    count, mean = len(probabilities), sum(-math.log(one) for one in probabilities)
+    assert right_of(asked["aim"]) == ["the target" if share < 0.9 + 0.1 / count else "the model"]
+    is_right = -0.9 * math.log(share) > 0.1 * mean / count
+    assert right_of(asked["parts"])[0].startswith("that of the " + ("r" if is_right else "m"))
+
+
 def test_what_was_answered_stays_open_and_a_slider_does_not_ask_again(opened):
     click_guess_first(opened)
     change(opened, panel="smoothing")

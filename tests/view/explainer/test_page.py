@@ -1,6 +1,7 @@
 """What a reader does with the explainer: types, moves, takes the tour, switches parts off."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,7 +9,10 @@ from tests.view.explainer.opened import READY, change, number_of, open_explainer
 from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 from tests.view.hostile import attacks
 
+from transduce.inference.translator import Translator
+from transduce.tasks import build_task
 from transduce.view.explainer.explain import explain
+from transduce.vocabulary.vocabulary import Vocabularies
 
 pytestmark = pytest.mark.browser
 LINKS = [
@@ -738,3 +742,24 @@ def test_hostile_sentences_of_the_file_are_inert(browser):
     assert browser.run(offered) == browser.run(visible)
     assert browser.run("return window.stolen || 0") == 0
     assert browser.console() == []
+
+
+def test_a_part_that_changes_nothing_here_is_not_said_to_be_useless(opened):
+    caution = "One sentence does not show that a part is useless."
+    change(opened, off=["decoder.2"])
+    assert text_of(opened, "#changed").startswith("It changed.")
+    assert caution not in text_of(opened, "#changed")
+    change(opened, off=["encoder.1.self.1"])
+    assert text_of(opened, "#changed").startswith("The translation is the same.")
+    assert text_of(opened, "#changed").endswith(caution)
+
+
+def test_a_model_of_a_toy_task_is_not_said_to_translate_languages(browser):
+    model = make_translator(ODD)
+    data = replace(model.recipe.data, task="copy")
+    task = build_task(data, Vocabularies(model.task.source, model.task.target))
+    toy = Translator(model.models, task, replace(model.recipe, data=data))
+    open_explainer(browser, toy)
+    about = text_of(browser, "#about")
+    assert "for the toy task “copy”" in about
+    assert "English" not in about

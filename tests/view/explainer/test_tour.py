@@ -248,6 +248,20 @@ def test_the_calculation_of_the_framed_number_is_in_sight_with_its_picture(
     browser.resize(1200, 900)
 
 
+@pytest.mark.parametrize("size", [(1000, 900), (1280, 720), (1280, 900)])
+def test_no_step_shrinks_its_target_until_it_cannot_be_read(browser, translator, size):
+    browser.resize(*size)
+    open_explainer(browser, translator, TEXT)
+    browser.run("document.documentElement.style.borderRight = '15px solid'")  # as a scrollbar does
+    zoom = "return [...document.querySelectorAll('.focus')].map(one => Number(one.style.zoom || 1))"
+    for step in range(1, browser.run("return transduce.TOUR.length") + 1):
+        script = "transduce.goToTour(arguments[0]).then(arguments[1])"
+        browser.command("execute/async", {"script": script, "args": [step]})
+        browser.wait(READY)
+        assert min(browser.run(zoom)) >= 0.6, step
+    browser.resize(1200, 900)
+
+
 def test_the_legend_of_the_framed_picture_has_its_full_colour(browser, translator):
     open_explainer(browser, translator, TEXT)
     go_to(browser, "Weights")

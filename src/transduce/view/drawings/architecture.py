@@ -481,7 +481,8 @@ def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
 
 def draw_one_head(diagram: Diagram, a: Architecture) -> Number:
     """Draw a head's attention from its inputs upwards; return the y of its upper end."""
-    masks = [diagram.translate("in the decoder: causal")] if a.mixing == "self-attention" else []
+    causal = diagram.translate("causal in the decoder's\nself-attention").split("\n")
+    masks = causal if a.mixing == "self-attention" else []
     for stack in ("encoder", "decoder"):
         reach: int = getattr(a, f"{stack}_neighbourhood")
         masks += [f"{diagram.translate(stack)}: r = {diagram.format_value(reach)}"] if reach else []

@@ -6,7 +6,6 @@ the values that it gave in a tiny model. Equal sources give equal bytes.
 
 import base64
 import html
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -19,7 +18,6 @@ from transduce.settings.fields import require
 from transduce.text.arguments import read_path
 from transduce.view.drawings.draw import draw_attention, draw_model, draw_positions
 from transduce.view.edition.chapters import (
-    CHECKOUT,
     Chapter,
     Fact,
     FactTest,
@@ -55,15 +53,15 @@ def read(output: Path | str, *, language: str = "") -> Path:
     fact = f"the page has no language {language!r}"
     require(language in ("", *known), fact, f"known: {', '.join(known)}")
     path = resolve_output(read_path("output", output))
-    write_atomically(path, build_edition(path.parent, language).encode())
+    write_atomically(path, build_edition(language).encode())
     return path
 
 
-def build_edition(folder: Path, language: str = "") -> str:
-    """Return the edition as HTML; its links to tests lead from `folder` to the checkout."""
+def build_edition(language: str = "") -> str:
+    """Return the edition as HTML."""
     sections, chapters = read_paper(read_facts())
     tracer, outputs = run_tiny_model(chapters)
-    book = Book(chapters, tracer, folder)
+    book = Book(chapters, tracer)
     entries, text = map(book.render_entry, sections), map(book.render_section, sections)
     main = render_tiny_model(outputs) + "".join(text)
     body = f"<nav><ol>{''.join(entries)}</ol></nav><main>{main}</main>"
@@ -79,23 +77,22 @@ def render_tiny_model(outputs: Sequence[str]) -> str:
     return f'<section id="tiny"><ul>{cells}</ul><ul>{rows}</ul></section>'
 
 
-def render_test(test: FactTest, code: Sequence[str], folder: Path) -> str:
-    """Return a test as HTML: a sentence that unfolds its `code` and a link relative to `folder`."""
+def render_test(test: FactTest, code: Sequence[str]) -> str:
+    """Return a test as HTML: a sentence that unfolds its `code` and the name of its file."""
     words = test.name.removeprefix("test_").replace("_", " ")
     sentence = f"<b>✓</b> {render_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"
+    file = f"<code>{test.file}</code>"
     if not test.code:
-        return f"<p>{sentence} <code>{test.file}</code></p>"
-    path = Path(os.path.relpath(CHECKOUT / test.file, folder)).as_posix()
+        return f"<p>{sentence} {file}</p>"
     lines = "".join(f"<span>{line}</span>" for line in code)
-    link = f'<a href="{html.escape(path)}">{test.file}</a>'
-    return f"<details><summary>{sentence}</summary><div><pre>{lines}</pre>{link}</div></details>"
+    return f"<details><summary>{sentence}</summary><div><pre>{lines}</pre>{file}</div></details>"
 
 
 @final
 class Book:
     """A typesetter of the page's sections, from chapters and the values of their statements."""
 
-    def __init__(self, chapters: Mapping[str, Chapter], tracer: Tracer, folder: Path) -> None:
+    def __init__(self, chapters: Mapping[str, Chapter], tracer: Tracer) -> None:
         self.links = {
             name: f"{one.name}.{name}"
             for one in chapters.values()
@@ -105,15 +102,14 @@ class Book:
         self.code = {
             name: render_code("\n".join(one.lines), self.links) for name, one in chapters.items()
         }
-        self.tracer, self.folder = tracer, folder
+        self.tracer = tracer
 
     def render_entry(self, section: Section) -> str:
         """Return a section's line of the table of contents as HTML, with its definitions below."""
-        names = (one.name for one in section.passages if one.name)
-        inner = "".join(
-            f'<li><a href="#{section.chapter}.{one}">{re.sub(".*[.]", " .", one)}</a></li>'
-            for one in names
-        )
+        inner = ""
+        for name in (one.name for one in section.passages if one.name):
+            text = re.sub(".*[.]", " .", name).replace("_", "_<wbr>")
+            inner += f'<li><a href="#{section.chapter}.{name}">{text}</a></li>'
         short = re.split(", |: ", section.title)[0]
         title = f"<span>{section.number}</span> {html.escape(short)}"
         below = f"<ol>{inner}</ol>" if inner else ""
@@ -168,7 +164,5 @@ class Book:
 
     def render_fact(self, fact: Fact) -> str:
         """Return a fact from the paper as HTML, followed by the tests that check it."""
-        tests = (
-            render_test(one, render_code(one.code, self.links), self.folder) for one in fact.tests
-        )
+        tests = (render_test(one, render_code(one.code, self.links)) for one in fact.tests)
         return f"<p>{render_line(fact.text)}</p>{''.join(tests)}"

@@ -340,7 +340,9 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
         "format": FORMAT,
         "model": {"name": recipe.name, "sha256": translator.hashes[0] if translator.hashes else ""},
         "task": recipe.data.task,
-        "languages": [recipe.data.source_language, recipe.data.target_language],
+        "languages": [recipe.data.source_language, recipe.data.target_language]
+        if task.has_words
+        else [],
         "parameters": sum(weight.numel() for weight in read_weights(model).values()),
         "sizes": asdict(model.sizes)
         | {"encoder_layers": model.sizes.encoder_depth}

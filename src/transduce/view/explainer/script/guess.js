@@ -14,6 +14,12 @@ function askLargest(text, choices, values, most = 6) {
   return { text, choices: kept.map(i => choices[i]), find: () => [kept.flatMap((i, n) => (values[i] === top ? [n] : [])), why] };
 }
 
+/** Returns a question for the update, of some, whose learning rate is largest. */
+function askRate(text, updates) {
+  const asked = [...new Set(updates)].sort((a, b) => a - b);
+  return askLargest(text, asked.map(grouped), asked.map(update => learningRate(update, state.warmup)));
+}
+
 /** Returns a question for a number among others. */
 function askNumber(text, number, others) {
   const choices = [...new Set([number, ...others])].sort((a, b) => a - b);
@@ -60,7 +66,11 @@ function buildQuestions() {
   const reads = (text, of, values) => askLargest(gettext(text, piece, head, layer), numbered(of), Array.from(values));
   const longest = () => askLargest(gettext("Which piece has the longest vector, once its position is added?"), numbered(pieces), trace[`${side}.input`].map(length));
   const norms = names => names.map(name => length(trace[name][at])), sub = `${stack}.${layer}`, { steps } = header.training, { warmup } = state;
-  const lossAt = smoothing => smoothedLoss(trace.logits[at], output[at], smoothingMass(smoothing, header.training.smoothing_form, trace.logits[at].length)).loss;
+  const lossOf = smoothing => {
+    const mass = smoothingMass(smoothing, header.training.smoothing_form, trace.logits[at].length);
+    return { mass, ...smoothedLoss(trace.logits[at], output[at], mass) };
+  };
+  const epsilon = header.training.label_smoothing || 0.1, written = pieces.slice(0, at + 1).join(" ");
   const stations = {
     pieces: {
       count: () => askNumber(gettext("Into how many pieces is the sentence cut, with </s>?"), source.length, [words.length + 1, source.length + 2, toBytes(state.text).length + 1]),
@@ -94,19 +104,30 @@ function buildQuestions() {
       next: () => {
         const ids = likeliest(trace.probabilities[at], 4);
         const sorted = ids.sort((a, b) => (writtenPiece(a) < writtenPiece(b) ? -1 : 1));
-        return askLargest(gettext("Which piece is likeliest after “{0}”?", pieces.slice(0, at + 1).join(" ")), sorted.map(writtenPiece), sorted.map(id => trace.probabilities[at][id]));
+        return askLargest(gettext("Which piece is likeliest after “{0}”?", written), sorted.map(writtenPiece), sorted.map(id => trace.probabilities[at][id]));
       },
-      sure: () => askShare(gettext("How likely is the likeliest piece after “{0}”?", pieces.slice(0, at + 1).join(" ")), Math.max(...trace.probabilities[at])),
+      sure: () => askShare(gettext("How likely is the likeliest piece after “{0}”?", written), Math.max(...trace.probabilities[at])),
     },
     beam: {
       cut: askCut,
       greedy: () => settings.beam > 1 && askChange(gettext("Does a beam of 1 find another translation?"), { beam: 1 }),
     },
-    smoothing: { loss: () => askLargest(gettext("Which loss is larger at this step?"), [gettext("without smoothing"), "ε = 0.1", "ε = 0.5"], [0, 0.1, 0.5].map(lossAt)) },
-    rate: { peak: () => {
-      const asked = [...new Set([1, Math.min(warmup, steps), Math.ceil(steps / 2), steps])].sort((a, b) => a - b);
-      return askLargest(gettext("At which update is the learning rate largest?"), asked, asked.map(step => learningRate(step, warmup)));
-    } },
+    smoothing: {
+      loss: () => askLargest(gettext("Which loss is largest after “{0}”?", written), [gettext("without smoothing"), `ε = ${oneDigit(0.1)}`, `ε = ${oneDigit(0.5)}`], [0, 0.1, 0.5].map(one => lossOf(one).loss)),
+      aim: () => {
+        const { right, nats } = lossOf(epsilon);
+        return askLargest(gettext("Which gives “{0}” more after “{1}”: the target with ε = {2}, or the model?", writtenPiece(output[at]), written, show5(epsilon)), [gettext("the target"), gettext("the model")], [right, Math.exp(-nats)]);
+      },
+      parts: () => {
+        const { mass, nats, other } = lossOf(epsilon);
+        return askLargest(gettext("Which part of the loss with ε = {0} is larger after “{1}”?", show5(epsilon), written), [gettext("that of the right piece"), gettext("that of the mean over all pieces")], [(1 - mass) * nats, mass * other]);
+      },
+    },
+    rate: {
+      peak: () => askRate(gettext("At which update is the learning rate largest?"), [1, Math.min(warmup, steps), Math.ceil(steps / 2), steps]),
+      halfway: () => askRate(gettext("Where is the learning rate larger: half-way through the warm-up, or as far beyond its end?"), [Math.ceil(warmup / 2), warmup + Math.floor(warmup / 2)]),
+      later: () => askNumber(gettext("How many times smaller is the learning rate at update {1} than at the end of the warm-up, update {0}?", grouped(warmup), grouped(4 * warmup)), Math.round(learningRate(warmup, warmup) / learningRate(4 * warmup, warmup)), [4, 8, 16]),
+    },
   };
   return stations[panel];
 }
@@ -145,6 +166,7 @@ function showGuess() {
   const answered = [...guess.given.values()].filter(one => one.picked >= 0), right = answered.filter(one => one.right.includes(one.picked)).length;
   fill("guess-score", answered.length ? gettext("{0} of {1} right", right, answered.length) : "");
   byId("guess-show").hidden = !isOpen;
+  byId("guess-more").hidden = state.panel === "rate" && questionsNow().every(one => one.right); // it has no other row to go on to
   if (isLost) byId("guess-text").focus();
 }
 
@@ -157,7 +179,7 @@ async function answer(question, picked) {
   const [right, why] = found;
   guess.given.set(question.key, { ...question, picked, right, why });
   show();
-  if (picked < 0) byId("guess-more").focus();
+  if (picked < 0) byId(byId("guess-more").hidden ? "guess-end" : "guess-more").focus();
 }
 
 /** Asks a question of the station that was not answered yet, or goes on to the next place. */

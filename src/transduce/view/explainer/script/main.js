@@ -110,7 +110,9 @@ function fillPage() {
   localise();
   document.title = gettext("How the model “{0}” translates", visible(header.title));
   fill("title", document.title);
-  fill("about", gettext("A Transformer, as in “Attention Is All You Need” (here “the paper”): {0} numbers in {1} + {2} layers translate {3} to {4}. They are all in this page: watch them work, open any of them, or switch them off.", grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, ...languages.map(languageName)));
+  const sizes = [grouped(parameters), DEPTHS.encoder, DEPTHS.decoder];
+  fill("about", languages.length ? gettext("A Transformer, as in “Attention Is All You Need” (here “the paper”): {0} numbers in {1} + {2} layers translate {3} to {4}. They are all in this page: watch them work, open any of them, or switch them off.", ...sizes, ...languages.map(languageName))
+    : gettext("A Transformer, as in “Attention Is All You Need” (here “the paper”): {0} numbers in {1} + {2} layers were trained for the toy task “{3}” on lines of letters; what they write is called a translation here. They are all in this page: watch them work, open any of them, or switch them off.", ...sizes, header.task));
   fill("longest", header.longest);
   for (const one of findAll(".alpha")) one.hidden = !header.experiments.alpha;
   fill("beam", ...numbers(WIDEST).map(width => create("option", {}, width)));

@@ -87,8 +87,9 @@ function showSwitches() {
   const [was, is] = [page.before, page.result].map(found => shorten(textOf(found))), same = textOf(page.before) === textOf(page.result);
   fill("before-text", ...markWords(was, is));
   fill("after-text", ...markWords(is, was));
+  const caution = same && state.off.length ? gettext("One sentence does not show that a part is useless.") : "";
   const masked = state.off.includes("mask") ? ` ${gettext("The pictures show the last step, when all is written. Earlier steps read only what was written by then.")}` : "";
-  fill("changed", [same ? gettext("The translation is the same.") : gettext("It changed."), scoresText(same)].filter(Boolean).join(" ") + masked);
+  fill("changed", [same ? gettext("The translation is the same.") : gettext("It changed."), scoresText(same), caution].filter(Boolean).join(" ") + masked);
 }
 
 /** Returns the scores of both outputs; with another α alone, what it makes of either. */

@@ -72,7 +72,7 @@ const PANELS = [
     exact: `${gettext("To see another piece as the right one, “choose” it at “Next piece”. P − q is the gradient of the loss for each logit. A nat is a unit of the natural logarithm.")} ${header.training.smoothing_form === "t2t" ? gettext("This recipe spreads ε over the V − 1 wrong pieces, as the authors' code does.") : gettext("This recipe spreads ε over all V pieces, as Szegedy et al. do.")}`, boxes: [] },
   { id: "rate", title: "Learning rate", section: "5.3", side: "target", slider: "warmup",
     equation: "lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)     (3)",
-    plain: "The learning rate grows as long as the model knows nothing, and then becomes smaller and smaller. The peak is where the warm-up ends.",
+    plain: "The learning rate grows for a fixed number of updates, the warm-up, and then becomes smaller and smaller. The peak is where the warm-up ends.",
     exact: `${gettext("Grey: the recipe's warm-up. A warm-up that is four times as long halves the peak.")} ${header.training.learning_rate_factor === 1 ? "" : gettext("The recipe multiplies equation 3 by a factor.")}`, boxes: [] },
 ].filter(({ id }) => id !== "stages" || header.stages.length > 1).map(panel => {
   for (const name of ["title", "plain", "exact"]) panel[name] = gettext(panel[name]);
