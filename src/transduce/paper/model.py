@@ -645,9 +645,9 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 #   begin about as large as the sinusoids; learned positions have the sinusoids' standard deviation,
 #   √½ (docs/internals/decisions/0044).
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
-#   is then divided by √(number of sub-layers in its stack), so that all sub-layers of a stack add
-#   about as much variance as its input has. Without this, the LayerNorms of a post-norm model
-#   shrink the token's embedding more and more, as they divide each sum x + Sublayer(x) by its
+#   is then divided by √(number of sub-layers in its stack), so that a stack's sub-layers together
+#   add about as much variance as the stack's input has. Without this, the LayerNorms of a post-norm
+#   model shrink the token's embedding more and more, as they divide each sum x + Sublayer(x) by its
 #   standard deviation. With it, a post-norm model learns to attend to the source in half as many
 #   updates (docs/internals/decisions/0014).
 

@@ -220,7 +220,7 @@ def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
     A replacement may always return True, which saves waiting for a GPU. So what a caller does after
-    True must be right, if needless, where no flag is True.
+    True must do no harm where no flag is True.
     """
     return bool(flags.any())
 
@@ -269,9 +269,9 @@ class PlainCache:
         return int(self.next_positions.max())
 
     def begin_step(self, reach: int | None) -> "PlainCache":
-        """Return the cache with room for each next token, which attends `reach` tokens back.
+        """Return the cache with room for each hypothesis' next token.
 
-        That token may attend to the `reach` tokens before it, or to all if `reach` is None.
+        That token may attend to itself and `reach` tokens before it; if that is None, to all.
         """
         k, v = (pad_cache(x, x.shape[2] + 1) for x in self.past)
         return replace(self, past=(k, v), reach=reach)

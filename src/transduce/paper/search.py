@@ -4,7 +4,7 @@ The search keeps W unfinished, or live, hypotheses of each sentence. One step fi
 continuations. Those that end in END are finished; the best W without END stay live. Each hypothesis
 can end in only one way, so at least W of the 2 W do not end. A beam of 1 is greedy search: it
 appends the likeliest symbol until that is END. The paper's W is 4, its length penalty has α = 0.6,
-and an output has at most input length + 50 symbols; in parsing they are 21, 0.3 and 300.
+and an output has at most input length + 50 symbols; in parsing 21, 0.3 and input length + 300.
 
 Any model that implements `StepwiseModel` can be searched. Many sentences are searched at once, as
 rows of the same tensors, and no result depends on the others.
@@ -178,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # False for all that are not done, and perhaps for some done
+    is_leaving: Bool[Tensor, " B"]  # only done sentences leave, though perhaps not all of them yet
 
 
 @final
@@ -187,7 +187,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # how many are live at first; in a beam 1, since copies would stay equal
+    initially_live: int  # live ones at first; beam search has one, as copies would stay equal
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -289,7 +289,7 @@ def find_best_continuations(
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, " C"]]:
-    """Return W hypotheses' log P with END, then -inf up to C = `count` values, and their columns.
+    """Return log P of W hypotheses closed by END, padded with -inf to C = `count`, and the columns.
 
     The columns are those of `highest_sums`. This is cheaper than to set all other symbols of
     `log_probs` to -inf, a pass over R V numbers.
@@ -313,8 +313,8 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # indices below F are finished hypotheses; F + c in `kept` is candidate c; F + w in `origins` is
-    # the live hypothesis w, which a candidate extends
+    # Both index the finished hypotheses below F. From F on, `kept` indexes candidates (F + c) and
+    # `origins` the live hypotheses that they extend (F + w).
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -503,7 +503,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most sentences keep their place, so that little is copied.
     """
-    # the result has `count` places; unfinished sentences that lie beyond them fill their gaps
+    # the result is the first `count` places; unfinished sentences from later places fill its gaps
     count = done.count(False)
     last = (place for place in range(count, len(done)) if not done[place])
     return [next(last) if done[place] else place for place in range(count)]

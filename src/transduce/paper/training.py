@@ -5,11 +5,11 @@ over the target tokens of all micro-batches. Another split into micro-batches ch
 and rounding. Data and dropout depend only on the run's seed, the step (the update's number) and the
 number of the micro-batch, so that a resumed run goes on as if it had never stopped.
 
-The pairs of an update are chosen in corpus/plan.py (section 5.1): as many as fit into both budgets,
-one of source tokens and one of target tokens, counted with END and without padding, 25,000 each in
-the paper, for all devices together. The last snapshots of a run are averaged in runs/average.py
-(section 6.1): 5 of a base model or 20 of a big one. The paper took them every 10 minutes, which is
-about every 1,500 steps (base) or 600 (big). For Table 3 nothing is averaged.
+The pairs of an update are chosen in corpus/plan.py (section 5.1): as many as fit into two budgets,
+of source and of target tokens. Each is 25,000 in the paper, for all devices together; END counts,
+padding does not. The last snapshots of a run are averaged in runs/average.py (section 6.1): 5 of a
+base model or 20 of a big one. The paper took them every 10 minutes, which is about every 1,500
+steps (base) or 600 (big). For Table 3 nothing is averaged.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ class Adam:
     w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)        t counts updates not skipped
 
     In the paper β1 = 0.9, β2 = 0.98 and ε = 10^-9. The weights are kept here in float32. The model
-    is converted to `training.precision` and has a copy of them.
+    has a copy of them, converted to `training.precision`.
     """
 
     def __init__(self, model: nn.Module, training: Training) -> None:
