@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import fields, replace
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,11 @@ def test_another_function_is_another_even_if_it_returns_the_same(name):
     plain = getattr(PLAIN, name)
     changed: dict[str, Any] = {name: lambda *given: plain(*given)}
     assert find_changed(replace(PLAIN, **changed)) == {name}
+
+
+@pytest.mark.parametrize("other", [torch.log_softmax, partial(torch.log_softmax, dim=1)])
+def test_a_function_without_source_is_another(other):
+    assert find_changed(replace(PLAIN, log_softmax=other)) == {"log_softmax"}
 
 
 @pytest.mark.parametrize(
