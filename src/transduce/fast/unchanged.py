@@ -100,5 +100,5 @@ def read_source(function: Callable[..., object]) -> str:
     try:
         return getsource(written)
     except (OSError, TypeError):
-        is_generated = str(written.__module__).startswith("transduce.")  # None for a built-in
+        is_generated = str(getattr(written, "__module__", "")).startswith("transduce.")
         return "" if is_generated else repr(function)
