@@ -27,6 +27,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
+    "--disable-smooth-scrolling",  # a click in a page that still scrolls meets another element
     "--disable-extensions",
     "--disable-breakpad",
     "--no-zygote",

@@ -297,8 +297,8 @@ def test_what_if_comes_into_sight_when_it_is_opened(opened):
 
 def test_a_part_is_switched_off_and_on_again_by_hand(opened):
     opened.run("document.getElementById('what-if').open = true")
-    at_once = "scrollIntoView({ block: 'center', behavior: 'instant' })"  # ends a smooth scroll
-    opened.run(f"document.querySelector(arguments[0]).{at_once}", "[data-name='decoder.1.cross']")
+    seen = "document.querySelector(arguments[0]).scrollIntoView({ block: 'center' })"
+    opened.run(seen, "[data-name='decoder.1.cross']")
     opened.click("[data-name='decoder.1.cross']")
     opened.wait("transduce.page.ready && transduce.page.before")
     assert text_of(opened, "#off") == "Off: decoder layer 1, cross-attention."
