@@ -37,6 +37,14 @@ def list_changed_parts() -> list[str]:
     return sorted(unchanged.find_changed()) if unchanged else []
 
 
+def describe_forms() -> str:
+    """Return "fast", "plain", or "fast, but plain Adam, Linear" if those parts were changed."""
+    if import_fast("choose") is None:
+        return "plain"
+    changed = ", ".join(list_changed_parts())
+    return f"fast, but plain {changed}" if changed else "fast"
+
+
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
     """Make a model decode fastest, in place; convert its weights unless `precision` is None.
 

@@ -21,9 +21,11 @@ LABELS = {
     "instructions": "vector instructions",
     "device": "device",
     "reduction": "gradients added",
+    "forms": "forms of the paper's parts",
 }
 IN_ORDER = "in order"
-BEFORE = {"reduction": IN_ORDER}  # assumed entries of old checkpoints that lack these keys
+# Assumed entries of old checkpoints that lack these keys.
+BEFORE = {"reduction": IN_ORDER, "forms": "fast"}
 
 
 def describe_environment(

@@ -37,7 +37,6 @@ from transduce.equip import list_changed_parts
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.environment import (
-    describe_environment,
     list_environment_changes,
     read_environment,
 )
@@ -69,7 +68,12 @@ from transduce.settings.recipe import shorten_name
 from transduce.text.arguments import ignore_event
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup, SingleProcess
 from transduce.training.distributed.rank import ProcessRank, SignalRequests
-from transduce.training.equip import build_for_training, build_optimiser, choose_loop
+from transduce.training.equip import (
+    build_for_training,
+    build_optimiser,
+    choose_loop,
+    describe_training_environment,
+)
 from transduce.training.journal import LOG, Journal, has_logged_checkpoint
 from transduce.training.loop import TrainingJob, is_finished, train
 from transduce.training.progress import Progress, TrainingCallbacks, read_progress
@@ -422,9 +426,7 @@ def load_resume_point(
         progress = read_progress(checkpoint.state, checkpoint.step, file)
         require_adam_state(checkpoint)
         if checkpoint.step:
-            here = describe_environment(
-                select_device(), reduction=group.reduction, processes=group.world_size
-            )
+            here = describe_training_environment(group)
             changed = list_environment_changes(read_environment(checkpoint.state, file), here)
     parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
     on_start(RunStart(progress, parameters, rejected, changed))

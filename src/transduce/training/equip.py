@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import torch
 
-from transduce.equip import import_fast
+from transduce.equip import describe_forms, import_fast
 from transduce.errors import InputError
 from transduce.machine.device import select_device
+from transduce.machine.environment import describe_environment
 from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer, build_transformer
 from transduce.paper.training import (
@@ -25,9 +26,18 @@ from transduce.paper.training import (
 from transduce.settings import Recipe, Training
 from transduce.settings.counts import count_parameters
 from transduce.settings.fields import require
+from transduce.training.distributed.process_group import ProcessGroup
 from transduce.vocabulary.vocabulary import Vocabularies
 
 LoopFunctions = tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]
+
+
+def describe_training_environment(group: ProcessGroup) -> dict[str, str]:
+    """Return what the last bits of a training depend on, as stored in its checkpoints."""
+    found = describe_environment(
+        select_device(), reduction=group.reduction, processes=group.world_size
+    )
+    return {**found, "forms": describe_forms()}
 
 
 def require_compiler(training: Training, device: torch.device) -> None:

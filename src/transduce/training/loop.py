@@ -11,7 +11,6 @@ from typing import final
 from transduce.checkpoint.checkpoints import prune, save_checkpoint, save_snapshot
 from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, list_steps, step_folder
 from transduce.errors import FolderError, NotFiniteError, SaveError
-from transduce.machine.environment import describe_environment
 from transduce.machine.process_settings import release_freed_memory
 from transduce.packed import Batch
 from transduce.paper import training as paper
@@ -19,6 +18,7 @@ from transduce.paper.model import Transformer
 from transduce.paper.training import AddGradients, Optimiser, PendingUpdate, Update, add_gradients
 from transduce.settings import Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
+from transduce.training.equip import describe_training_environment
 from transduce.training.journal import LOG, Journal
 from transduce.training.progress import MachineRecord, Progress, TrainingCallbacks, ValidationResult
 
@@ -156,9 +156,7 @@ class CheckpointManager:
         self.job, self.callbacks, self.journal = job, callbacks, journal
         self.group = group
         # read now, because files with package versions may be deleted before the run ends
-        self.environment = describe_environment(
-            job.model.output.weight.device, reduction=group.reduction, processes=group.world_size
-        )
+        self.environment = describe_training_environment(group)
         self.checkpointed_step = step
         self.next_checkpoint = deadline_after(
             min(FIRST_CHECKPOINT_MINUTES, job.training.checkpoint_minutes)
