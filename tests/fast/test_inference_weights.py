@@ -1,6 +1,9 @@
+import weakref
+
 import pytest
 import torch
 from tests.model.tiny import model_of, sentences, sizes
+from torch import nn
 
 from transduce.fast import inference_weights, onednn
 from transduce.fast.inference_weights import (
@@ -33,6 +36,18 @@ def logits_of(model):
         Packed.from_sentences(sentences([3, 6], seed=4)),
     )
     return model.logits(model.decode(target, model.encode(source)))
+
+
+def test_a_replaced_weight_is_freed_before_the_next_one_is_built():
+    parent = nn.ModuleList(Linear(4, 4, bias=False) for _ in range(3))
+    old, alive = [weakref.ref(linear) for linear in parent], []
+
+    def build(*_):
+        alive.append(sum(one() is not None for one in old))
+        return nn.Identity()
+
+    replace_linear_modules(parent, build)
+    assert alive == [3, 2, 1]
 
 
 @torch.no_grad()

@@ -208,9 +208,9 @@ def replace_linear_modules(
         return
     parents = [module for module in model.modules() if not isinstance(module, Linear)]
     for parent in parents:
-        for name, child in list(parent.named_children()):
-            if type(child) is Linear:
-                setattr(parent, name, build(child, parent))
+        names = [name for name, child in parent.named_children() if type(child) is Linear]
+        for name in names:
+            setattr(parent, name, build(getattr(parent, name), parent))
 
 
 def choose_layout(weight: Tensor, processor: Processor) -> type[DecodingLinear]:
