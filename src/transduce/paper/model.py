@@ -258,9 +258,9 @@ class Residual(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: Callable[[Tensor, Tensor], Tensor]
     ) -> Float[Tensor, "R d_model"]:
-        """Return `forward(x)` without dropout; `add_sublayer(y, x)` returns x + Sublayer(y).
+        """Return `forward(x)` without dropout; `add_sublayer(y, z)` returns z + Sublayer(y).
 
-        So the sub-layer's last product and the sum can be one operation, `Linear.forward_add`.
+        A sub-layer can do this sum and its own last product in one operation, `forward_add`.
         """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 
@@ -528,7 +528,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
-        """Draw the weight by `fill_glorot`, in matrices of `rows` rows; set the bias to 0."""
+        """Draw the weight with the function `fill_glorot`, given `rows`; set the bias to 0."""
         fill_glorot(self.weight, generator, rows)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -702,7 +702,7 @@ def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
 def fill_glorot(weight: Tensor, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
     """Draw a weight in place from U(±√(6 / (fan-in + fan-out))).
 
-    If it stacks several matrices, `rows` has the row count of each, which is the matrix' fan-out.
+    If it stacks several matrices, `rows` has the row count of each, which is that matrix's fan-out.
     """
     for matrix in weight.split(list(rows) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))

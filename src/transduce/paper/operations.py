@@ -157,10 +157,11 @@ def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that label smoothing in this form spreads over all V symbols    (5.4)
+    """Return the probability that label smoothing spreads evenly over all V symbols    (5.4)
 
     In the default form, "szegedy", it is ε. In the form "t2t", that of the authors'
-    tensor2tensor, it is ε V / (V - 1): all wrong symbols together get ε, the right one 1 - ε.
+    tensor2tensor, it is m = ε V / (V - 1). The right symbol then has 1 - m + m / V = 1 - ε in all,
+    and the wrong ones have ε together.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -207,10 +208,12 @@ def stable_topk(
 def highest_sums(
     scores: Float[Tensor, "B W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
-    """Return each sentence's `count` highest of W V sums score + log P, and their columns    (6.1)
+    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
 
-    Each of a sentence's W hypotheses has a score, in beam search its log P so far; R = B W. The
-    column of symbol v after hypothesis w is w V + v. Equal sums and NaN sort as in `stable_topk`.
+    A sentence has W V sums: the score of each of its W hypotheses plus log P of each of the V
+    symbols that may come next. R = B W. In beam search a hypothesis' score is the log P of its
+    symbols so far. The sum of hypothesis w and symbol v is in column w V + v. Equal sums and NaN
+    sort as in `stable_topk`.
     """
     sums = scores[:, :, None] + log_probs.view(*scores.shape, -1)  # [B W V]
     return stable_topk(sums.flatten(1), count)
@@ -236,7 +239,7 @@ def keep_batch(batch: Batch) -> Batch:
 @final
 @dataclass(frozen=True)
 class PlainCache:
-    """All layers' keys and values of each hypothesis' tokens and of its source.
+    """For each hypothesis, the keys and values of its tokens and of its source in all layers.
 
     Searches are faster with the cache of `transduce.fast.kv_cache`, which stores each source once,
     and not once for each of its hypotheses.
@@ -246,7 +249,7 @@ class PlainCache:
     next_positions: Int[Tensor, " R"]  # each hypothesis' length, which is its next token's position
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
-    reach: int | None = None  # how far back the next token may attend; None: no limit
+    reach: int | None = None  # how far back the next token attends; see `begin_step`
 
     @staticmethod
     def start(
@@ -271,7 +274,8 @@ class PlainCache:
     def begin_step(self, reach: int | None) -> "PlainCache":
         """Return the cache with room for each hypothesis' next token.
 
-        That token may attend to itself and `reach` tokens before it; if that is None, to all.
+        That token may attend to itself and to `reach` tokens before it, or to all of them if
+        `reach` is None.
         """
         k, v = (pad_cache(x, x.shape[2] + 1) for x in self.past)
         return replace(self, past=(k, v), reach=reach)
@@ -453,7 +457,7 @@ class Operations:
     target_log_probs: TargetLogProbs = target_log_probs
     highest_sums: HighestSums = highest_sums
     is_any: IsAny = is_any
-    pad_batch: Callable[[Batch], Batch] = keep_batch  # may append tokens of padding
+    pad_batch: Callable[[Batch], Batch] = keep_batch  # may append sentences of padding
 
 
 PLAIN = Operations()

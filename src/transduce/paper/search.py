@@ -178,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # only done sentences leave, though perhaps not all of them yet
+    is_leaving: Bool[Tensor, " B"]  # only done sentences leave, perhaps some steps later
 
 
 @final
@@ -187,7 +187,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # live ones at first; beam search has one, as copies would stay equal
+    initially_live: int  # of them live at first; in beam search 1, as equal ones stay equal
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -291,8 +291,8 @@ def append_end(
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, " C"]]:
     """Return log P of W hypotheses closed by END, padded with -inf to C = `count`, and the columns.
 
-    The columns are those of `highest_sums`. This is cheaper than to set all other symbols of
-    `log_probs` to -inf, a pass over R V numbers.
+    Columns are numbered as in `highest_sums`: w V + END. Taking only END's log P is cheaper than
+    setting that of all other symbols to -inf, a pass over R V numbers.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -313,8 +313,9 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # Both index the finished hypotheses below F. From F on, `kept` indexes candidates (F + c) and
-    # `origins` the live hypotheses that they extend (F + w).
+    # Values below F in `kept` and `origins` are old finished hypotheses. From F on, `kept` has
+    # candidates (F + c), and `origins` the live hypotheses that they extend (F + w). The tokens of
+    # a live one serve as they are, since its unwritten tokens are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -475,7 +476,7 @@ def retire_done(
 
 
 def collect_results(beams: BeamState, places: Sequence[int]) -> list[Result]:
-    """Return (source index, hypotheses) of sentences at `places`; NotFiniteError if one has none.
+    """Return (source index, hypotheses) of the sentences at `places` in the batch.
 
     Raise NotFiniteError if a sentence has no hypothesis with a finite probability.
     """

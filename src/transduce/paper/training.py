@@ -107,7 +107,8 @@ class Adam:
     def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
         """Take one step of Adam with this learning rate, unless the tensor `skip` is 1.
 
-        `skip` is a tensor, which an optimiser on a GPU need not wait for.
+        `skip` is a tensor, not a bool, so that an optimiser on a GPU need not wait for its value.
+        This simple one does wait.
         """
         if skip:
             return
@@ -143,7 +144,7 @@ class Adam:
 @final
 @dataclass(frozen=True)
 class Update:
-    """A finished update's step, loss, tokens, rate and gradient norm, and if it was applied."""
+    """A finished update: its step, loss, tokens, rate and gradient norm; whether it was applied."""
 
     step: int
     loss: float  # per target token, against smoothed labels, in nats
@@ -194,7 +195,7 @@ def accumulate_in_order(
     token_counts: Sequence[int],
     optimiser: "Optimiser",  # noqa: ARG001 - a replacement adds other processes' gradients to it
 ) -> Float[Tensor, "M 2"]:
-    """Call `accumulate` for 0 to M - 1; return each summed loss and -log p; ignore `optimiser`."""
+    """Call `accumulate` for the micro-batches 0 to M - 1 and return what it returns for each."""
     return torch.stack([accumulate(number) for number in range(len(token_counts))])
 
 
@@ -213,9 +214,10 @@ def batch_loss(
 def add_gradients(
     model: Transformer, training: Training, batch: Batch, target_tokens: int | Float[Tensor, ""]
 ) -> Float[Tensor, "2"]:
-    """Add the gradients of a micro-batch's loss / `target_tokens`; return its loss and -log p sums.
+    """Add the gradients of a micro-batch's loss; return its summed loss and summed -log p.
 
-    `target_tokens` counts those of the whole update; in a CUDA graph it is a tensor.
+    The gradients are those of the summed loss divided by `target_tokens`, the number of target
+    tokens in the whole update. In a CUDA graph that number is a tensor.
     """
     loss, nats = batch_loss(model, training, batch.to(model.output.weight.device))
     (loss / target_tokens).backward()
@@ -283,7 +285,7 @@ def train(  # noqa: PLR0913 - a run's inputs, and four replaceable functions
     read_update: Callable[[PendingUpdate], Update] = PendingUpdate.read,
     after_update: Callable[[Update], bool] = lambda _: True,
 ) -> None:
-    """Train from step `done` + 1 to `training.steps`, or until `after_update` returns False.
+    """Train from step `done` + 1 to `training.steps`.
 
     `read_batches(step)` returns a step's micro-batches and must depend on `step` alone.
     `add_gradients` adds a micro-batch's gradients, `read_update` waits for an update's results, and
