@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 from benchmarks.ctranslate2_model import name_symbols, write_model
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, milliseconds
 from benchmarks.search_input import load_search_input, split_into_batches
-from transduce.fast.choose import choose_leaving, equip_for_inference
+from transduce.fast.choose import choose_strategy, equip_for_inference
 from transduce.paper.model import StepwiseTransformer, Transformer
 from transduce.paper.search import beam_strategy, run_continuous_batching
 from transduce.settings import Search
@@ -67,7 +67,7 @@ def open_ours(model: Transformer, device: str) -> Translate:
         search, written = Search(batch_size=count), 0
         for part in parts:
             strategy = beam_strategy(decoder, part, search, operations=model.operations)
-            strategy = choose_leaving(strategy, search, decoder.device)
+            strategy = choose_strategy(strategy, search, decoder.device)
             found = run_continuous_batching(decoder, part, search, strategy)
             written += sum(len(best[0].ids) for _, best in found)
         return written

@@ -1,4 +1,4 @@
-"""Equip models with what is fastest on this machine, from `transduce.fast`
+"""Equip models with what is fastest on this machine, from `transduce.fast`.
 
 Without that package, or with TRANSDUCE_PLAIN=1, everything is computed by the plain operations of
 `transduce.paper`, with the same results up to rounding, and more slowly.
@@ -32,7 +32,7 @@ def import_fast(name: str) -> ModuleType | None:
 
 
 def list_changed_parts() -> list[str]:
-    """Return the names of changed parts of `paper/`, which run as changed and not in fast form."""
+    """Return the names of edited parts of `paper/`; these run as edited, not in a fast form."""
     unchanged = import_fast("unchanged")
     return sorted(unchanged.find_changed()) if unchanged else []
 
@@ -81,7 +81,7 @@ def equip_for_long_searches(models: Sequence[Transformer]) -> None:
 def choose_search_operations(
     models: Sequence[Transformer], sentence_count: int | None
 ) -> list[Operations]:
-    """Return each model's operations for a search of so many sentences; None means very many."""
+    """Return each model's operations to search `sentence_count` sentences; None means many."""
     choose = import_fast("choose")
     if choose is None:
         return [model.operations for model in models]
@@ -89,18 +89,18 @@ def choose_search_operations(
     return found
 
 
-def choose_leaving(
+def choose_strategy(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
     """Return `strategy`; for exact search on a GPU, one that removes done sentences in groups."""
     choose = import_fast("choose")
     if choose is None:
         return strategy
-    found: DecodingStrategy = choose.choose_leaving(strategy, search, device)
+    found: DecodingStrategy = choose.choose_strategy(strategy, search, device)
     return found
 
 
-def choose_sentences(
+def choose_batch_size(
     device: torch.device,
     sentence_count: int,
     models: Sequence[tuple[Architecture, int]],
@@ -113,7 +113,7 @@ def choose_sentences(
     choose = import_fast("choose")
     if choose is None:
         return sentence_count
-    found: int = choose.choose_sentences(device, sentence_count, models, width)
+    found: int = choose.choose_batch_size(device, sentence_count, models, width)
     return found
 
 

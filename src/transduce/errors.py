@@ -215,7 +215,7 @@ def name_arguments(message: str) -> str:
 
 
 def cut_message(text: str, longest: int = LONGEST_MESSAGE) -> str:
-    """Return a message; if over `longest` characters, only its start and end, […] between."""
+    """Return a message; if over `longest` characters, only its start and end, joined by […]."""
     if len(text) <= longest:
         return text
     half = longest // 2

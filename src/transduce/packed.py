@@ -67,7 +67,7 @@ class Batch:
     target: Packed
 
     def pad_to_multiple(self, multiple: int, longest: int = PADDING_SENTENCE_TOKENS) -> "Batch":
-        """Return both sides padded, by sentences of ≤ `longest` tokens, to multiples of `multiple`.
+        """Return the batch, each side padded with sentences to a multiple of `multiple` tokens.
 
         Padding sentences are added in pairs, one on each side, of at most `longest` tokens. No
         other sentence attends to a padding sentence, and the loss ignores its tokens.
@@ -93,7 +93,7 @@ class Batch:
 
 
 def count_padding_sentences(lacking: list[int], longest: int) -> int:
-    """Return how many sentences of ≤ `longest` tokens pad the side that lacks more tokens."""
+    """Return how many sentences of ≤ `longest` tokens fill the side that lacks more tokens."""
     return -(-max(lacking) // longest)
 
 

@@ -15,7 +15,7 @@ FAST = ("--beam=1", "--extra-length=1")
 def quiet(monkeypatch, tmp_path):
     """A quiet machine of eight cores, and a file of 4,500 lines."""
     monkeypatch.setattr("transduce.machine.limits.available_cpus", lambda: 8)
-    monkeypatch.setattr(searching, "own_load_average", lambda _: 0.0)
+    monkeypatch.setattr(searching, "estimate_own_load", lambda _: 0.0)
     monkeypatch.setattr("transduce.machine.limits.free_memory_bytes", lambda: 1e12)
     (tmp_path / "text").write_text("a dog\n" * 4_500)
     return tmp_path / "text"
@@ -39,7 +39,7 @@ def test_what_is_no_regular_file_is_never_read_to_count_it():
 
 def test_busy_cores_a_gpu_and_models_that_fill_the_memory_leave_one(quiet, monkeypatch, tmp_path):
     with monkeypatch.context() as busy:
-        busy.setattr(searching, "own_load_average", lambda _: 7.0)
+        busy.setattr(searching, "estimate_own_load", lambda _: 7.0)
         assert choose(quiet) == 1
     with monkeypatch.context() as on_gpu:
         on_gpu.setattr("transduce.machine.device.select_device", lambda: torch.device("cuda"))

@@ -35,7 +35,7 @@ class Twin:
     """An engine that answers as the model does, but for a wrong text every `wrong` lines."""
 
     name = "twin 1"
-    limits_length, is_greedy, ends_in_best_half = True, False, False
+    limits_length, is_greedy, ends_in_best_beam = True, False, False
 
     def __init__(self, member, wrong=0, off=0.0):
         self.member, self.wrong, self.off, self.asked = member, wrong, off, 0
@@ -67,7 +67,7 @@ def test_a_proof_searches_by_the_rule_of_the_other_program(monkeypatch):
 
     monkeypatch.setattr(proof, "search_with_restricted_ends", search_otherwise)
     engine = Twin(member)
-    engine.ends_in_best_half = True  # but it answers by our own rule
+    engine.ends_in_best_beam = True  # but it answers by our own rule
     greedy, wider = compare_programs(member, engine, LINES, "lines").comparisons
     assert beams == [wider.beam]
     assert (greedy.equal, greedy.ended_otherwise) == (greedy.lines, 0)

@@ -25,7 +25,7 @@ from transduce.view.attention.survey.survey import (
     build_survey_page,
 )
 from transduce.view.explainer.explain import build_explainer, explain
-from transduce.view.explainer.texts import read_film, read_tour
+from transduce.view.explainer.user_files import read_film, read_tour
 from transduce.view.explainer.weights import Stage
 from transduce.view.page.document import read_texts
 

@@ -164,7 +164,7 @@ def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
     worker.receive(AttentionRequest(1, "\U0001f415" * 1_000, most))
     (answer,) = answers
     assert isinstance(answer, Failed)
-    assert not answer.is_ours
+    assert not answer.is_server_fault
     assert "4,001 pieces" in answer.fact
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from tests.inference.random_models import LINES, random_translator, translator_of_six_heads
 
-from transduce.equip import choose_lines, choose_sentences
+from transduce.equip import choose_batch_size, choose_lines
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference import outputs
 from transduce.inference.outputs import fit_batch_size
@@ -165,7 +165,7 @@ def test_a_gpu_and_a_small_model_search_more_sentences_at_once_unless_a_number_i
     device, model, width, default
 ):
     found = [
-        choose_sentences(torch.device(device), count, [model], width)
+        choose_batch_size(torch.device(device), count, [model], width)
         for count in (Search().batch_size, 8)
     ]
     assert found == [default, 8]

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from transduce.inference.workers import choose_workers, own_load_average
+from transduce.inference.workers import choose_workers, estimate_own_load
 
 GIGABYTE = 10**9
 QUIET = {"lines": 10**6, "cores": 8, "load": 0.0, "free_memory": math.inf, "model_bytes": 0}
@@ -37,7 +37,7 @@ def test_a_worker_for_every_idle_core_as_far_as_lines_and_memory_go(changes, wor
 def test_the_load_that_other_cores_of_the_machine_can_carry_does_not_count(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     monkeypatch.setattr(os, "getloadavg", lambda: (62.5, 0.0, 0.0))
-    assert own_load_average(4) == 2.5
-    assert own_load_average(64) == 62.5
+    assert estimate_own_load(4) == 2.5
+    assert estimate_own_load(64) == 62.5
     monkeypatch.setattr(os, "getloadavg", lambda: (30.0, 0.0, 0.0))
-    assert own_load_average(4) == 0
+    assert estimate_own_load(4) == 0

@@ -176,7 +176,7 @@ def test_nats_are_the_logarithm_of_a_row_s_perplexity_a_piece(tmp_path):
         (tmp_path / row).mkdir()
         write_result(tmp_path / row, result("base", 30.0, perplexity=math.exp(nats)))
         runs[row] = tmp_path / row / "run"
-    assert measures.measure_nats(1, runs) == pytest.approx({"base": 2.0, "learned": 0.5})
+    assert measures.collect_cross_entropies(1, runs) == pytest.approx({"base": 2.0, "learned": 0.5})
 
 
 def test_beyond_the_trained_length_are_sentences_of_17_to_32_pieces(tmp_path, monkeypatch):

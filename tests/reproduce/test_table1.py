@@ -31,8 +31,8 @@ def table():
 def test_every_kind_is_measured_at_every_size(table):
     assert [row.kind for row in table.rows] == list(LAYER_KINDS)
     for row in table.rows:
-        assert [(p.n, p.d) for p in row.points_by("n")] == [(4, 16), (8, 16), (16, 16)]
-        assert [(p.n, p.d) for p in row.points_by("d")] == [(8, 8), (8, 16)]
+        assert [(p.n, p.d) for p in row.points_along("n")] == [(4, 16), (8, 16), (16, 16)]
+        assert [(p.n, p.d) for p in row.points_along("d")] == [(8, 8), (8, 16)]
         assert all(p.seconds > 0 and p.peak > 0 for p in row.points)
 
 

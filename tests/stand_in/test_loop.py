@@ -18,7 +18,7 @@ from transduce.training.progress import Progress
 
 READ = "paper/training.py:PendingUpdate.read"
 GROUP = "training/distributed/torch_group.py:TorchProcessGroup"
-AGREE = f"{GROUP}.run_micro_batches.<locals>.exchange_requests"
+AGREE = f"{GROUP}.run_micro_batches.<locals>.exchange_losses_and_requests"
 
 
 def test_the_next_updates_batches_are_read_before_the_host_waits(tmp_path):

@@ -28,7 +28,7 @@ class CardFacts:
     pairs_read: int
     # number of dropped pairs by reason, in the filters' order
     left_out: Mapping[str, int] = field(default_factory=dict)
-    mixture: Sequence[Sequence[str]] = ()  # a row for each text of a mixture: its share and so on
+    mixture: Sequence[Sequence[str]] = ()  # a table row for each text of a mixture
     # versions by package name, of the packages used in training
     versions: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[Score] = ()
@@ -62,10 +62,10 @@ def format_front_matter(model: ModelDescription, library: str) -> str:
 def format_head(
     recipe: Recipe, model: ModelDescription, parameters: int, library: str = "transduce"
 ) -> str:
-    """Return front matter, heading, a sentence on the model's sizes, the recipe's description."""
+    """Return the card's front matter, heading, sentence on sizes, and any recipe description."""
     sizes, purpose = recipe.architecture, escape_markdown(model.purpose)
     codes, name = "-".join(model.languages), shorten_name(recipe.name)
-    if not (codes and name.startswith(f"{codes}, ")):  # such a name says it all
+    if not (codes and name.startswith(f"{codes}, ")):  # a name with the languages needs no title
         name = f"{name}: {model.title}"
     encoder, decoder = sizes.encoder_depth, sizes.decoder_depth
     layers = f"{encoder} encoder and {decoder} decoder layers"
@@ -187,7 +187,7 @@ def format_value(value: Value) -> str:
 
 
 def format_markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table with the given header and rows."""
+    """Return a Markdown table with this header and these rows; their cells are escaped here."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(
         "| " + " | ".join(escape_markdown(cell) for cell in line) + " |" for line in lines

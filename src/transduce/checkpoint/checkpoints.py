@@ -69,8 +69,8 @@ def load_newest_checkpoint(
     """Return (newest intact checkpoint, newer damaged ones); FolderError if all are damaged.
 
     The checkpoint is None if the run has none. Each damaged checkpoint is (folder, reason). If
-    `weight_count` is given, moments are left out, and a file with another number of weights is
-    refused unread.
+    `weight_count` is given, the moments are left out, and a checkpoint with another number of
+    weights counts as damaged.
     """
     while steps := list_steps(run / CHECKPOINTS):
         rejected = list[tuple[Path, str]]()
@@ -94,8 +94,8 @@ def load_newest_checkpoint(
 def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Checkpoint:
     """Return a step's checkpoint; FolderError for damage or another number of weights.
 
-    If `weight_count` is given, the moments are verified but not read, because translation does not
-    need them. They may then be those of any optimiser.
+    If `weight_count` is given, the moments are left out, because translation does not need them.
+    Their file's sha256 is still verified.
     """
     opened = open_step(run / CHECKPOINTS, step)
     if weight_count is None:
@@ -119,7 +119,10 @@ def read_state(opened: VerifiedFolder) -> dict[str, Any]:
 
 
 def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None = None) -> Tensors:
-    """Return a file's tensors; FolderError if damaged or not of `value_count` values (if given)."""
+    """Return a file's tensors by name; FolderError if damaged or not of `value_count` values.
+
+    `value_count` is the number of values of all tensors together, if known.
+    """
     with opened.open(name) as stream:
         return read_tensors(stream, opened.folder / name, value_count)
 
@@ -159,7 +162,10 @@ def write_tensors(
     tensors: Mapping[str, Mapping[str, Tensor]],
     state: Mapping[str, object] | None,
 ) -> Path:
-    """Write files of tensors and any state to a step's folder; return it; refuse NaN or inf."""
+    """Write tensors and any state to a step's folder, unless it is intact; return its path.
+
+    NotFiniteError if a tensor has NaN or infinity.
+    """
     for each in tensors.values():
         require_finite(each, f"step {step}")
     size = sum(tensor.nbytes for each in tensors.values() for tensor in each.values())
@@ -182,7 +188,8 @@ def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:
 def prune(run: Path, snapshot_count: int) -> list[str]:
     """Delete all but the last 2 checkpoints and `snapshot_count` snapshots; return error messages.
 
-    Old snapshots that are milestones are moved to their own folder instead.
+    If both checkpoints are damaged, the newest intact one stays, too. Old snapshots that are
+    milestones are moved to their own folder instead.
     """
     assert snapshot_count > 0, "the last snapshot is never deleted"
     parent = run / CHECKPOINTS
@@ -205,8 +212,8 @@ MAX_BYTES = 24_000_000  # of a milestone: up to 6 million weights in float32
 def keep_milestones(run: Path, old: list[int]) -> list[int]:
     """Move `old` steps' snapshots that are milestones to `milestones/`; return the other steps.
 
-    A snapshot is a milestone if its files are small and its step is at least twice the last
-    milestone's.
+    A snapshot is a milestone if its files are small and its step is at least twice the step of the
+    last milestone.
     """
     try:
         newest = max(list_steps(run / MILESTONES), default=0)
@@ -222,7 +229,7 @@ def keep_milestones(run: Path, old: list[int]) -> list[int]:
 
 
 def move_to_milestones(run: Path, step: int) -> bool:
-    """Move a snapshot to `milestones/`; return False if it is too big or cannot be moved."""
+    """Move a snapshot to `milestones/` if it is small; return whether it was moved."""
     try:
         files = open_step(run / SNAPSHOTS, step).files
         if sum(entry.size for entry in files.values()) > MAX_BYTES:

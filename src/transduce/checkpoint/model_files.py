@@ -1,4 +1,4 @@
-"""The files of a model folder: their names, and the checks of manifest and bytes, without torch
+"""The files of a model folder: their names, and the checks of manifest and bytes, without torch.
 
 The file alignment.json has the heads that were chosen for word alignments, its own checksum and the
 manifest's sha256. The manifest does not list alignment.json, which is written later.
@@ -53,7 +53,8 @@ def read_alignment_heads(
 ) -> AlignmentHeads | None:
     """Return a model folder's chosen alignment heads, None if not chosen; FolderError if unusable.
 
-    Raise FolderError if the file is damaged, or belongs to a model with another manifest.
+    alignment.json is unusable if it is damaged, names heads that a model of these sizes lacks, or
+    was written for another `model_hash`.
     """
     path = folder / ALIGNMENT
     if not os.path.lexists(path):
@@ -148,7 +149,7 @@ TOGETHER: tuple[set[str], ...] = (
 
 
 def verify_model_folder(folder: Path) -> None:
-    """Check every byte of a model folder; raise FolderError for the first file that differs."""
+    """Check a model folder's bytes, recipe and alignment; raise FolderError at the first fault."""
     found = open_model_folder(folder)
     found.verify()
     values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)

@@ -35,7 +35,7 @@ class Run:
 
 
 def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) -> Run:
-    """Write run.json of a new run with a random id; return the run; InputError if it exists."""
+    """Write run.json with a new random id; return the run; InputError if the file exists."""
     file = folder / RUN_FILE
     if os.path.lexists(file):
         raise InputError("exists already", "resume this run, or choose another name", file=file)
@@ -47,8 +47,8 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 def update_run_recipe(folder: Path, changed: Recipe) -> Run:
     """Set training.steps, names and descriptions in run.json to those of `changed`; return the run.
 
-    The other settings of `changed` must be those of the run; run.json keeps its own threads and
-    micro-batches.
+    The other settings of `changed` must be those of the run, except training.threads and
+    training.micro_batch_tokens, which stay as they are in run.json.
     """
     run = read_run(folder)
     training = replace(run.recipe.training, steps=changed.training.steps)

@@ -47,7 +47,7 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
 
 
 def open_step(parent: Path, step: int) -> VerifiedFolder:
-    """Open a step's folder for reading; FolderError if the folder is of another run or step."""
+    """Open a step's folder for reading; FolderError if damaged, or of another run or step."""
     folder = step_folder(parent, step)
     opened = open_folder(folder, KIND_OF_FOLDER[parent.name])
     expected = {"run": read_run_id(parent.parent), "step": step}
@@ -72,7 +72,7 @@ def step_folder(parent: Path, step: int) -> Path:
 
 
 def list_steps(parent: Path) -> list[int]:
-    """Return the steps with a folder in `parent`, oldest first; FolderError if it is a link."""
+    """Return the steps with a folder in `parent`, in order; FolderError if `parent` is a link."""
     require_real_folder(parent)
     if not parent.is_dir():
         return []

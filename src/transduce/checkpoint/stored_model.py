@@ -1,4 +1,4 @@
-"""Trained weights: write and read model folders, and read a run's newest checkpoint"""
+"""Write and read model folders, and read a run's newest checkpoint as a model."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -112,7 +112,7 @@ def load_model(
 ) -> StoredModel:
     """Read and verify a model folder; raise FolderError if it is damaged or not a model.
 
-    A file whose number of weights is not what `count_weights` returns is refused unread.
+    If `count_weights` is given, a file with another number of weights is refused, and not read.
     """
     found, recipe, vocabularies = read_without_weights(folder)
     count = None if count_weights is None else count_weights(recipe, vocabularies)
@@ -131,7 +131,7 @@ def load_model(
 
 
 def read_without_weights(folder: Path) -> tuple[VerifiedFolder, Recipe, Vocabularies]:
-    """Return a model folder, its recipe and its vocabularies, all verified but the weights."""
+    """Return (model folder, recipe, vocabularies), all verified except the file of weights."""
     found = open_model_folder(folder)
     values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
     vocabularies = read_vocabularies(

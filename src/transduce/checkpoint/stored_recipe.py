@@ -38,7 +38,10 @@ HINT = "the file was edited, or written by another version: take the folder from
 
 
 def parse_stored_recipe(values: object, file: Path) -> Recipe:
-    """Build a Recipe from a file's values; FolderError if a setting is missing or invalid."""
+    """Build a Recipe from a file's values; FolderError if a setting is missing or invalid.
+
+    A missing setting that is in ADDED_LATER gets the value there.
+    """
     if not isinstance(values, Mapping):
         raise FolderError("holds no recipe", HINT, file=file)
     try:

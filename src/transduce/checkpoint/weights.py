@@ -38,9 +38,9 @@ def read_tensors(
 ) -> Tensors:
     """Return the tensors in an open safetensors file; FolderError for damage, NaN or infinity.
 
-    `value_count` is the number of values of all tensors, if known. The header is checked before any
-    memory is taken, so that no tensors take more memory than the file's size. With `has_metadata` a
-    file may have metadata, as those of other programs do; the metadata are not read.
+    If `value_count` is given, all tensors together must have this number of values. The header is
+    checked before any memory is taken, so that no tensors take more memory than the file's size.
+    If `has_metadata` is true, the file may have metadata, which are ignored.
     """
     header = read_header(stream, file, has_metadata=has_metadata)
     values = sum(math.prod(entry.shape) for entry in header.values())

@@ -1,4 +1,4 @@
-"""`transduce.clean`: a parallel text without the pairs that break a rule, in a folder
+"""`transduce.clean`: write a parallel text without the pairs that break a rule into a folder.
 
     FOLDER/pairs.tsv      the pairs that are left, in their order: source, tab, target
     FOLDER/report.json    what each rule dropped, what it alone dropped, and examples
@@ -18,7 +18,7 @@ import numpy as np
 
 from transduce.cleaning import WORST
 from transduce.cleaning.rules import Pair, RuleReport, Rules, find_lowest, read_test_lines
-from transduce.durable.folder import FolderWriter, complete_folder
+from transduce.durable.folder import FolderWriter, open_or_write_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import InputError
 from transduce.inference.shards import measure_text
@@ -117,7 +117,7 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
         require(report.kept > 0, f"no pair of {report.read:,} passed the rules", hint)
         writer.write(REPORT, to_json(asdict(report)))
 
-    found = complete_folder(read_path("folder", folder), KIND, about, write)
+    found = open_or_write_folder(read_path("folder", folder), KIND, about, write)
     report = RuleReport(**parse_json(found.read(REPORT)))
     return CleanText(found.folder, found.verified_path(PAIRS), report)
 
@@ -130,7 +130,7 @@ def list_files(name: str, files: object) -> list[Path]:
 
 
 def require_translators(name: str, forward: object, backward: object) -> None:
-    """Raise InputError unless models (None passes) translate, two in opposite directions."""
+    """Raise InputError unless models are None or translators, and two have opposite directions."""
     for argument, model in ((name, forward), ("backward", backward)):
         if isinstance(model, Translator):
             require_task(model.task, TextToText, model.recipe.data, argument)

@@ -62,8 +62,8 @@ def command(
 ) -> None:
     """Align the words of SOURCE and TARGET by the attention of MODEL, line by line.
 
-    Prints a line of links for each pair, in Pharaoh's format: 0-0 1-2 links the first words, and
-    the second of SOURCE with the third of TARGET. Words are what spaces separate.
+    Prints a line of links for each pair, in Pharaoh's format. For example, 0-0 links the first
+    words, and 1-2 the second word of SOURCE to the third of TARGET. Spaces separate words.
 
     A target word is linked to the source word that MODEL attends to most when the target word is
     its input (Chen et al. 2020). --choose finds the layer and heads with the lowest alignment error
@@ -100,7 +100,7 @@ def command(
 
 
 def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bool) -> None:
-    """Choose layer and heads by `files` (source, target, gold links); store and print them."""
+    """Choose layer and heads by `files` (source, target, gold); print them; store in `model`."""
     from transduce.checkpoint.model_files import ALIGNMENT
     from transduce.inference.choose_heads import choose_alignment_heads
     from transduce.machine.process_settings import keep_freed_memory
@@ -118,7 +118,10 @@ def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bo
 
 
 def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
-    """Yield the lines of a table of each layer's best heads, then a line that names the choice."""
+    """Yield the lines of a table of each layer's best heads, then a line that names the choice.
+
+    The table also has the last layer's mean of all heads, unshifted, and any earlier choice.
+    """
     rows = [["layer", "heads", "AER", "precision", "recall"]]
     suffixes = {True: "", False: ", unshifted"}
     names = [f"{one.heads.layer}{suffixes[one.heads.shifted]}" for one in choice.layers]

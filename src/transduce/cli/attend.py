@@ -1,4 +1,4 @@
-"""`transduce attend`: show what each head attends to: a page, a record, a figure or a survey."""
+"""`transduce attend`: show what each head attends to, as a page, record, figure or survey."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -84,7 +84,7 @@ class FigureOptions:
         return self.layer or LAYER
 
     def choose(self) -> "PaperFigure":
-        """Return the figure, its words replaced by --word and --read; refuse both for Figure 5."""
+        """Return the figure with any --word and --read as its words; refuse them for Figure 5."""
         from transduce.view.attention.figures import FIGURES
 
         figure = FIGURES[int(self.figure or 0)]
@@ -222,10 +222,10 @@ def require_consistent(
 def record_sentence(
     choice: TranslatorChoice, text: str | None, target: str | None, figure: str | None
 ) -> "AttentionView":
-    """Return the attention on `text`, else on the figure's sentence, else on a line of input.
+    """Return the attention on `text`, else on the figure's sentence, else on standard input.
 
-    Prints a warning if the text is in another language. Raises InputError if `text` is the path
-    of a file, or if standard input does not have exactly one line.
+    Prints a warning if the text is not in the model's source language. Raises InputError if `text`
+    is the path of a file, or if standard input does not have exactly one line.
     """
     from transduce.text.files import read_short_lines
     from transduce.view.attention.attend import record_attention
@@ -246,7 +246,7 @@ def record_sentence(
 
 
 def find_figure_text(figure_number: str, language: str) -> str:
-    """Return the sentence that a figure of the paper shows; refuse languages other than English."""
+    """Return the sentence that a figure shows; refuse any `language` known not to be English."""
     from transduce.view.attention.figures import FIGURES
 
     require(
@@ -286,7 +286,7 @@ def write_output(
 
 
 def find_link(view: "AttentionView", options: FigureOptions) -> str:
-    """Return a link's fragment, after #, for the figure's heads; refuse heads that do not exist."""
+    """Return the URL fragment that shows the figure's heads in a page; refuse missing heads."""
     from transduce.view.attention.figures import join_encoder_words, require_heads
 
     figure, layer = options.choose(), options.paper_layer
@@ -301,7 +301,10 @@ def find_link(view: "AttentionView", options: FigureOptions) -> str:
 def find_best_heads(
     view: "AttentionView", options: FigureOptions, *, as_json: bool
 ) -> FigureOptions:
-    """Print heads ranked for a figure, return `options` with the best; refuse --layer, --heads."""
+    """Print the heads ranked for a figure; return `options` with the best layer and heads.
+
+    Refuses --layer and --heads.
+    """
     from transduce.view.attention.figures import choose_heads, join_encoder_words, rank_heads
 
     require(

@@ -91,8 +91,9 @@ def command(
 def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
     """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion.
 
-    The learning rate keeps its peak. If `run` has begun, its warm-up and its peak stay. A change of
-    the text is refused, because the scores are computed on the demo's own text.
+    The learning rate keeps its peak. If `run` has begun, its warm-up and its peak stay. A warm-up
+    in `changes` is taken as it is. A change of the text is refused, because the scores are those
+    of the demo's own text.
     """
     from transduce.checkpoint.run_file import is_run, read_run
 
@@ -121,7 +122,7 @@ def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
 
 
 def describe_schedule(recipe: "Recipe", changes: Mapping[str, str]) -> list[str]:
-    """Return a line that names what `choose_recipe` changed by itself, if anything."""
+    """Return [a line on the settings that `choose_recipe` adapted], or [] if it adapted none."""
     adapted = [
         f"{path} is {value:g} (not {usual:g})"
         for path, usual, value in difference(by_name("demo"), recipe)

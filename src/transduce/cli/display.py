@@ -30,7 +30,7 @@ TERMINAL_SIZE = re.compile("[1-9][0-9]{0,3}")
 def build_console() -> "Console":
     """Build a rich console on standard error, which honours NO_COLOR and TERM=dumb.
 
-    Many build servers set FORCE_COLOR; with it, too, a file does not count as a terminal.
+    Many build servers set FORCE_COLOR. Even then, a file does not count as a terminal.
     """
     from rich.console import Console
 
@@ -59,8 +59,9 @@ def print_json(value: object) -> None:
 def print_message(line: str) -> None:
     """Print a message, warning or error on standard error, with control characters escaped.
 
-    Where standard error cannot be written, as on a full disk, messages are dropped: neither a
-    training nor an exit code depends on them.
+    The middle of a very long message is left out. If standard error cannot be written, as on a
+    full disk, this message and all later ones are dropped, so that neither a training nor an exit
+    code depends on them.
     """
     try:
         print(escape_controls(cut_message(line)), file=sys.stderr, flush=True)
@@ -79,7 +80,7 @@ def print_unless_unread(line: str) -> None:
 
 
 def print_error(fact: str, hint: str = "") -> None:
-    """Print the error `fact` and the hint on standard error; discard both if nobody reads it."""
+    """Print the error `fact` and any hint on standard error; discard them on a closed pipe."""
     print_unless_unread(f"error: {fact}")
     if hint:
         print_unless_unread(f"hint: {hint}")
@@ -112,7 +113,7 @@ def is_quiet() -> bool:
 
 
 def is_live() -> bool:
-    """Return whether live displays are allowed: neither --quiet nor --no-progress was given."""
+    """Return whether live displays are allowed, that is, without --quiet and --no-progress."""
     return not (is_quiet() or _given().get("transduce.no_progress"))
 
 
@@ -197,7 +198,7 @@ def poll_outputs(event: int) -> list[int]:
 
 
 def is_pipe_closed() -> bool:
-    """Return True if the reader of standard output or standard error has closed the pipe."""
+    """Return whether the reader of standard output or standard error has closed the pipe."""
     return bool(poll_outputs(select.POLLERR))
 
 
@@ -252,7 +253,7 @@ def ignore_absurd_terminal_sizes() -> None:
 
 @final
 class ClosedOutput(io.TextIOBase):
-    """A text stream in place of a closed standard output: any text written to it is an error."""
+    """A stream in place of a closed standard output; writing any text to it raises SaveError."""
 
     def write(self, text: str, /) -> int:
         """Return 0 for an empty text; raise SaveError for any other."""

@@ -164,7 +164,7 @@ def command(
 
 
 def describe_distillation(found: "Distillation", output: Path) -> Iterator[str]:
-    """Yield lines on the lines left out, pairs that broke rules, and model and page in `output`."""
+    """Yield sentences on left-out lines and pairs, and on the model and the page in `output`."""
     if left := found.lines["read"] - found.lines["kept"]:
         why = f"equal to another, empty, or of more than {LONGEST:,} characters"
         yield f"{left:,} of {found.lines['read']:,} lines left out: {why}"

@@ -158,7 +158,7 @@ def evaluation_as_json(found: "Evaluation") -> dict[str, object]:
 
 
 def format_evaluation(found: "Evaluation") -> list[str]:
-    """Return lines: an evaluation's scores, perplexity, and counts of left-out lines and labels."""
+    """Return lines with an evaluation's scores, perplexity, left-out lines and unknown labels."""
     scores = format_scores([*found.scores, *found.baseline])
     baseline = [f"{BASELINE}: {line}" for line in scores[len(found.scores) :]]
     lines = [*scores[: len(found.scores)], *baseline, str(found.perplexity)]
@@ -179,7 +179,10 @@ def format_evaluation(found: "Evaluation") -> list[str]:
 
 
 def format_contrast(found: "Evaluation") -> Iterator[str]:
-    """Yield a table's lines with the scores of plain and changed text; none without --contrast."""
+    """Yield a table's lines with the scores of plain and changed text; none without --contrast.
+
+    The scores of single words and the signature of a changed form follow on lines of their own.
+    """
     names = [score.name for score in found.scores]
     rows = [["", "lines changed", *names], ["plain", "", *map(format_value, found.scores)]]
     others = list[str]()

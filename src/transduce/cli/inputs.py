@@ -54,7 +54,10 @@ class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
     name = "file[:weight[:first-last]]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Convert text to a `WeightedFile`; refuse a bad weight; an existing path has no weight."""
+        """Convert text to a `WeightedFile`; refuse a bad weight.
+
+        A text that is the path of an existing file gives that file without a weight.
+        """
         if isinstance(value, WeightedFile):
             return value
         found = WEIGHTED.fullmatch(value)
@@ -161,7 +164,7 @@ class TextOptions:
     def read_train(self) -> "Pairs | None":
         """Return the training text, plus any silver trees or synthetic pairs; None without a text.
 
-        Refuses synthetic pairs without a text.
+        Refuses an option that needs a missing one, such as synthetic pairs without a text.
         """
         from transduce.runs.texts import TaskFiles, add_pairs
 
@@ -205,7 +208,7 @@ class TextOptions:
         )
 
     def choose_dev(self) -> "Pairs | Literal[False] | None":
-        """Return the development set or None; with --no-dev return False, and refuse such a set."""
+        """Return the development set, None without one, or False with --no-dev; refuse both."""
         dev = self.find_text("dev_")
         if self.no_dev and dev is not None:
             raise InputError("--no-dev and a development set exclude each other", "leave out one")
@@ -256,8 +259,8 @@ class TextOptions:
     def _open_pairs(self, path: Path, split: str) -> "TaskFiles":
         """Return the text in a file of pairs, read from the columns that --columns names.
 
-        Names are for CSV, TMX and XLIFF, and numbers for all but TMX and XLIFF; a file of another
-        kind beside one that they are for has two columns or languages.
+        Names fit CSV, TMX and XLIFF files; numbers fit all files but TMX and XLIFF. If --columns
+        fits another file but not this one, this file is read without it.
         """
         from transduce.runs.texts import TaskFiles
         from transduce.tasks.text import TRANSLATION

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from transduce.inference.lines import LineWarning
     from transduce.inference.outputs import Output
 
-SHOWN = 10  # warnings of a kind that are printed about a file, which may cause millions
-Found = TypeVar("Found")  # what is found for a line, such as its outputs
+SHOWN = 10  # the most warnings of a kind that are printed about a file; there may be millions
+Found = TypeVar("Found")  # the result of a line, such as its outputs
 # Matches the end of a line that is not tokenised. A match may begin only where a word does:
 # trying every letter of a very long word would take time that grows with its length squared.
 RAW_END = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}+[.?!]\s*$")
@@ -39,7 +39,7 @@ EFFECTS = {  # kind of warning -> words on one line, words on several, end of th
 @final
 @dataclass
 class WarningPrinter:
-    """A callable that prints a warning about an input line, and counts warnings by kind."""
+    """A callable that counts warnings about lines by kind, and prints the first `most` of each."""
 
     counts: Counter[str] = field(default_factory=Counter)  # number of warnings by kind
     most: int = sys.maxsize  # warnings of a kind that are printed; the others are only counted
@@ -50,7 +50,7 @@ class WarningPrinter:
         self.counts[warning.kind] += 1
 
     def print_count(self, too_long: str) -> None:
-        """Print how many lines had each warning; `too_long` ends the sentence about long lines."""
+        """Print the counts of warnings by kind; `too_long` ends the sentence about long lines."""
         for kind, (one, several, end) in EFFECTS.items():
             if count := self.counts[kind]:
                 lines = f"1 line {one}" if count == 1 else f"{count:,} lines {several}"
@@ -69,8 +69,9 @@ def write_lines(
 ) -> None:
     """Write `format_line(number, result)` of each result to `opened`; show "VERB: N lines".
 
-    With `flush` each line is passed on before the next one is found. `first` is the number of the
-    first line.
+    With `flush` each line is passed on before the next result is computed. `first` is the number
+    of the first line. The count of lines is shown on a terminal unless `opened` yields standard
+    output.
     """
     with opened as file:
         shown = found if file is sys.stdout else show_line_count(found, verb)
@@ -114,7 +115,7 @@ def means_standard_output(path: Path) -> bool:
 
 @contextmanager
 def as_text(opened: AbstractContextManager[BinaryIO]) -> Iterator[IO[str]]:
-    """Context manager: open a file of bytes, and yield a stream that writes text in UTF-8."""
+    """In a with block, open a binary file, and yield a stream that writes text to it in UTF-8."""
     with opened as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
         yield text

@@ -158,7 +158,7 @@ def repeat_swallowed_signal(found: "sys.UnraisableHookArgs") -> None:
 
 
 def terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    """Raise an error for SIGTERM, SIGHUP or SIGXCPU, so that locks and temporary files vanish."""
+    """Raise the error of a signal in `ENDS`, so that locks and temporary files are removed."""
     if number == signal.SIGXCPU:
         signal.signal(number, signal.SIG_IGN)  # the system repeats it every second
     if number == signal.SIGHUP:

@@ -28,10 +28,9 @@ LEFT_OUT = ("on", "shard")
 
 
 def run_shards(context: click.Context, where: str, shards: str) -> None:
-    """Run "all/N" `shards` of this command on Ray (`where`: ray[=HOST:PORT]); exit if any fails.
+    """Run this command on Ray, once for each of N shards (`shards`, "all/N"); exit if one fails.
 
-    `shards` is their number, such as all/8. `where` is `ray`, for this machine, or `ray=ADDRESS`,
-    for a cluster.
+    `where` is `ray` for this machine, or `ray=HOST:PORT` for a cluster.
     """
     found = re.fullmatch(r"all/([0-9]{1,6})", shards)
     count = int(found[1]) if found else 0
@@ -55,7 +54,10 @@ def run_shards(context: click.Context, where: str, shards: str) -> None:
 
 
 def start_ray(address: str) -> Any:  # noqa: ANN401 - Ray is not among our packages
-    """Start Ray here, or join the cluster at an address; return its module; refuse on failure."""
+    """Start Ray here (address ""), or join the cluster at `address`; return the module `ray`.
+
+    Raises InputError if Ray is not installed or does not start.
+    """
     if address:
         require_reachable(address)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -85,7 +87,10 @@ def require_reachable(address: str) -> None:
 
 
 def list_words(context: click.Context) -> list[str]:
-    """Return the command line less --on, --shard; add --workers=1 if no --workers or --threads."""
+    """Return the words of the command line without --on and --shard, for a task of one core.
+
+    --workers=1 is added unless --workers or --threads is given.
+    """
     words = [context.command.name or ""]
     arguments = list[str]()
     for one in context.command.params:
@@ -108,7 +113,7 @@ def list_words(context: click.Context) -> list[str]:
 def run_command(words: Sequence[str], folder: str) -> tuple[int, str]:
     """Run a command of this package in a folder; return its exit code and the end of its messages.
 
-    A failed command runs once more: the process of a lost task may have written the same shard.
+    A failed command runs once more, because the process of a lost task may have written its shard.
     """
     command = [sys.executable, "-m", "transduce", *words]
     ended = subprocess.run(command, cwd=folder, capture_output=True, check=False)

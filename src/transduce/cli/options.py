@@ -39,7 +39,7 @@ NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
 class FilePath(click.Path):
-    """The parameter type of paths; an empty path, as an unset variable gives, is refused.
+    """The parameter type of paths; it refuses an empty path, such as an unset variable in a shell.
 
     An empty `Path` would be the current folder. `Path("./-")` is `-`, which means standard input,
     so such a path is made absolute.
@@ -66,7 +66,7 @@ class OutputFile(FilePath):
 
 @final
 class FiniteRange(click.FloatRange):
-    """The parameter type of numbers in a range; nan, which click would accept, is refused."""
+    """The parameter type of finite numbers in a range; nan, which click accepts, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Convert a text to a finite float in the range; refuse any other."""
@@ -102,7 +102,7 @@ class Change(click.ParamType):  # type: ignore[type-arg]
     name = "setting=value"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[str, str]:  # noqa: ANN401, ARG002
-        """Split setting=value into (path, value as text); raise InputError for a text without =."""
+        """Split setting=value into (setting, value as text); raise InputError if there is no =."""
         if isinstance(value, tuple):
             return value
         path, sign, text = value.partition("=")
@@ -145,10 +145,11 @@ def option(*names: str, default: Any = None, help: str, **attributes: Any) -> An
 def add_options(
     group: "type[DataclassInstance]", keyword: str, only: Collection[str] = (), **helps: str
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds a group's options; the command gets one object as `keyword`.
+    """Return a decorator that adds a group's options, and passes their values as one argument.
 
-    With `only`, just these fields become options, and the others keep their defaults. `helps` maps
-    the names of fields to help texts that replace their own.
+    The argument is named `keyword` and is an object of the class `group`. With `only`, just these
+    fields become options, and the others keep their defaults. `helps` maps the names of fields to
+    help texts that replace their own.
     """
     declared = {one.name: one for one in fields(group) if "names" in one.metadata}
     chosen = [declared[name] for name in only or declared]
@@ -175,7 +176,7 @@ def name_option(one: Field[Any]) -> tuple[str, ...]:
 
 
 def format_options(group: "DataclassInstance", *names: str) -> list[str]:
-    """Return command-line words for the fields `names` of a group that are not at their default."""
+    """Return command-line words for each field in `names` that differs from its default."""
     words = []
     for one in fields(group):
         if one.name in names and (value := getattr(group, one.name)) != one.default:
@@ -206,7 +207,7 @@ def require_sentence(text: str) -> None:
 
 
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse as output an input, a run's own file, a file in a model or store, or in no folder.
+    """Refuse an output that is an input, would damage a run, model or store, or has no folder.
 
     None means standard output, which is refused if it goes to an input.
     """

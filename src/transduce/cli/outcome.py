@@ -37,7 +37,7 @@ PLACES = {  # what may keep a package from being loaded
 }
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
 NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
-# these find, in click's messages, a number of the wrong kind and a value too long to be shown
+# patterns in click's messages: the phrase about an invalid number, and a value too long to show
 NOT_A_NUMBER = re.compile("is not a valid (integer|float)( range)?")
 LONG_VALUE = re.compile("[-+.\\w]{61,}")
 NUMBERS = (type(click.INT), type(click.FLOAT))
@@ -67,7 +67,7 @@ class Commands(click.Group):
         return found, command, words
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands in `--help`, each with its first paragraph uncut."""
+        """Write the list of commands in `--help`, each with the first paragraph of its help."""
         with formatter.section("Commands"):
             commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
             formatter.write_dl(
@@ -111,13 +111,13 @@ class Terminated(KeyboardInterrupt):
 
 
 class TerminalClosed(Terminated):
-    """Raised by SIGHUP: the terminal was closed, or the connection to it lost."""
+    """Raised by SIGHUP, when the terminal is closed or the connection to it is lost."""
 
     exit_code = 129
 
 
 class ProcessorTimeSpent(Terminated):
-    """Raised by SIGXCPU: the process has reached its limit of processor time (`ulimit -t`)."""
+    """Raised by SIGXCPU, when the process reaches its limit of processor time (`ulimit -t`)."""
 
     exit_code, fact = 152, "the limit of processor time was reached before it was done"
 
@@ -201,13 +201,13 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
 
 
 def convert_system_error(error: BaseException) -> BaseException:
-    """Return a TransduceError for a system error, such as a full disk; return others unchanged."""
+    """Return a TransduceError for a known cause, such as a full disk; else `error` itself."""
     is_ours = isinstance(error, InputError | FolderError | SaveError)
     origin = error.__context__ if is_ours else error
     if origin and (exhaustion := find_exhaustion(origin)):  # this may have caused the error
         return exhaustion
     if isinstance(error, Exception) and (package := find_broken_package(error)):
-        # such as for TORCH_LOGS=junk or MPLBACKEND=junk; the error of a signal is no Exception
+        # such as with TORCH_LOGS=junk; a signal raises KeyboardInterrupt, which is no Exception
         fact = f"{package} cannot be loaded: {short_repr(str(error), 200)}"
         place = PLACES.get(package, f"PYTHONPATH, or install {package} again")
         return InputError(fact, f"look at {place}")

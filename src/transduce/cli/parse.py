@@ -156,7 +156,7 @@ def read_sentences(
 
 
 def with_tags(output: "Output", tags: list[str] | None) -> "Output":
-    """Return an output tree with the given part-of-speech tags; unchanged if `tags` is None."""
+    """Return an output with these tags in its tree; unchanged without tags or without a tree."""
     from transduce.tasks.parsing import to_tree
     from transduce.text.trees.brackets import format_tree
 

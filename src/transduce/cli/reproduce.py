@@ -52,7 +52,7 @@ SIZES: dict[str, Any] = {"type": read_sizes, "metavar": "SIZE,SIZE,…"}
 @click.group("reproduce", cls=Commands, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Measure a table or the claims of the paper, and print both sides' numbers."""
+    """Measure a table or the claims of the paper, and print the results beside the paper's."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
@@ -248,7 +248,8 @@ def table3(*, rows: RowOptions, texts: TextOptions) -> None:
 def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str) -> None:
     """Train a table's rows and print its report, or only each row's command; exit if a row fails.
 
-    `own` are command-line words for the options that only this table has.
+    With --gather nothing is trained, and the report is on rows trained before. `own` are
+    command-line words for the options that only this table has.
     """
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
@@ -300,7 +301,7 @@ def build_table_callbacks() -> "TableCallbacks":
 
 
 def format_command(job: "RowJob", rows: RowOptions, given: Sequence[str]) -> str:
-    """Return the shell command that trains one row; the words `given` name texts and the like."""
+    """Return the shell command that trains one row; `given` are its words for texts and store."""
     words = ["transduce", "reproduce", job.table, "--scale", job.scale.name, "--rows", job.row]
     words += ["--seed", str(job.seed), "-o", str(rows.output), *given]
     words += [] if display.is_live() or display.is_quiet() else ["--no-progress"]

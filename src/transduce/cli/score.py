@@ -77,7 +77,7 @@ class TreeOptions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Draws:
-    """The options of --against: how many test sets it draws, and with which seed."""
+    """The options of --against, that is, the number of test sets that it draws and their seed."""
 
     samples: int = option(
         default=SAMPLES, show_default=True, help="Number of test sets that --against draws."
@@ -194,7 +194,7 @@ def command(
 
 
 def choose_kind(kinds: Mapping[str, bool], reference_count: int) -> str:
-    """Return the one True option of `kinds`, or ""; refuse two, or one with several references."""
+    """Return the True option of `kinds`, or ""; refuse two, or one with several references."""
     given = [kind for kind, is_given in kinds.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are of different files", "choose one of them")
@@ -212,7 +212,7 @@ def report_texts(
     *,
     as_json: bool,
 ) -> None:
-    """Print the scores of an output (`texts[0]`) by its references, or compare with `against`."""
+    """Print the scores of `texts[0]` by references `texts[1:]`, or compare it with `against`."""
     named = {text: read_text("", text) for text in (*texts, *filter(None, [against]))}
     read = [named[text] for text in texts]
     warn_of_texts(named)
@@ -235,7 +235,10 @@ def report_texts(
 
 
 def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
-    """Warn of each text that is pairs or JSON, and of odd characters that only some texts have."""
+    """Warn of each text that is pairs or JSON, and of invisible characters in only some texts.
+
+    Text that is not in NFC counts like text with invisible characters.
+    """
     for file, lines in texts.items():
         if records := describe_records(lines):
             display.print_message(f"warning: {file} is no plain text: {records}")
@@ -296,7 +299,7 @@ def format_report(report: SpanReport) -> Iterator[str]:
 def report_trees(
     gold: str, output: str, against: str | None, trees: TreeOptions, draws: Draws, *, as_json: bool
 ) -> None:
-    """Print a tree file's scores (with --table as EVALB does), or its comparison with `against`."""
+    """Print a tree file's scores, with --table in EVALB's form, or compare it with `against`."""
     chosen: dict[str, Any] = {"gold_tags": trees.gold_tags, "clean": trees.clean}
     if trees.parameters:
         chosen["parameters"] = trees.parameters
@@ -342,7 +345,7 @@ def format_number(number: float) -> str:
 
 
 def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
-    """Print EVALB's first messages, the line where EVALB would stop, and hints at options."""
+    """Print EVALB's first messages, the line where EVALB would stop, and hints about options."""
     for message in report.messages[:MESSAGES]:
         display.print_message(f"  line {message}")
     if len(report.messages) > MESSAGES:

@@ -14,7 +14,7 @@ import click
 from transduce.cli import display
 from transduce.cli.options import FILE, FiniteRange, option
 from transduce.errors import FolderError
-from transduce.inference.workers import LINES_PER_WORKER, choose_workers, own_load_average
+from transduce.inference.workers import LINES_PER_WORKER, choose_workers, estimate_own_load
 from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WIDEST_BEAM, Sampling
 from transduce.text.languages import SAMPLE_LINES, describe_wrong_language, find_wrong_side
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
 MOST_PROCESSES = 1_024  # also the most threads: given 100,000, torch aborts at start
-GUESSED_LINES = 100  # the language of fewer is not guessed: guessing takes half a second
+GUESSED_LINES = 100  # the language of fewer lines is not guessed, as that takes half a second
 
 
 @final
@@ -108,7 +108,7 @@ class SamplingOptions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """How models are loaded, and run; giving both --workers and --threads raises InputError."""
+    """The options of loading and running models; --workers and --threads exclude each other."""
 
     ensemble: tuple[Path, ...] = option(
         type=FILE,
@@ -145,7 +145,7 @@ class ModelOptions:
         )
 
     def choose_workers(self, count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
-        """Return the count of worker processes: as given, else as many as suit input and machine.
+        """Return the number of worker processes, as given or chosen for input and machine.
 
         `count_lines(most)` counts the input's lines, but at most `most`; `folders` are the models'.
         """
@@ -160,7 +160,7 @@ class ModelOptions:
             return 1
         from transduce.checkpoint.model_files import WEIGHTS
 
-        load, memory = own_load_average(cores), free_memory_bytes()
+        load, memory = estimate_own_load(cores), free_memory_bytes()
         sizes = [[file.stat().st_size for file in one.rglob(WEIGHTS)] for one in folders]
         weight_bytes = sum(max(own, default=0) for own in sizes)
         count = choose_workers(lines, cores, load, memory, weight_bytes)
@@ -197,7 +197,7 @@ class TranslatorChoice:
         return (self.model, *self.models.ensemble)
 
     def load(self) -> "Translator":
-        """Load models as one translator; refuse another task, or --nbest above the beam."""
+        """Load the models as one translator; refuse another task, and --nbest above the beam."""
         from transduce.inference.load import choose_precision, load
         from transduce.machine.device import select_device
         from transduce.machine.process_settings import collect_garbage_rarely, keep_freed_memory
@@ -226,9 +226,10 @@ class TranslatorChoice:
         return translator
 
     def open(self, on_warning: "OnWarning", file: Path | None = None) -> "Translator":
-        """Load the models; return a translator, which has worker processes if `file` is long.
+        """Load the models as one translator, with a number of workers chosen for `file`, if given.
 
-        Prints a note on each model that is an unfinished run.
+        The translator passes warnings to `on_warning`. Prints a note on each model that is an
+        unfinished run.
         """
         from transduce.machine.process_settings import use_threads
 
@@ -242,7 +243,7 @@ class TranslatorChoice:
     def with_workers(
         self, translator: "Translator", count_lines: Callable[[int], int]
     ) -> "Translator":
-        """Return a copy of the translator with the worker count that options or machine decide.
+        """Return a copy of the translator with the worker count that `choose_workers` chooses.
 
         `count_lines(most)` counts the lines that the workers would share, but at most `most`.
         """

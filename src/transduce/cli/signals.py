@@ -29,7 +29,7 @@ CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finishe
 
 
 class SignalsDeferred(MetaPathFinder):
-    """A finder that, during torch's import, delays the signals that end a command.
+    """An import finder that delays the signals that end a command while torch is imported.
 
     Code in C that torch runs during its import swallows the errors that signals raise.
     """
@@ -92,7 +92,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def ignore_checkpoint_signal() -> None:
-    """Ignore SIGUSR1, which requests a checkpoint, where no training can write one."""
+    """Ignore SIGUSR1, a request for a checkpoint, until a training handles it."""
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
 

@@ -102,6 +102,6 @@ def command(
 
 
 def display_combination(title: str, recipe: Recipe) -> "AbstractContextManager[TrainingCallbacks]":
-    """Print a run's title; return a context manager of callbacks that display it."""
+    """Print a run's title; return a context manager that yields callbacks to display the run."""
     display.print_note(title)
     return open_display(recipe.training.steps)

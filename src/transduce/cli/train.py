@@ -200,7 +200,8 @@ def train_with_display(
 ) -> None:
     """Train a run with a display, from a parent's weights if given; exit if a signal stops it.
 
-    With `measure_duration` a new run's duration is measured and printed.
+    With `measure_duration` a new run's duration is measured and printed. With `copy` the run is
+    copied after every checkpoint.
     """
     from transduce.runs.copies import observe_and_copy
     from transduce.runs.training_run import CURVES, run_training
@@ -233,7 +234,7 @@ def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) ->
 
 
 def launch_and_wait(options: ProcessOptions) -> int:
-    """Run the workers and forward signals; return their exit code, or raise a signal's error."""
+    """Run the workers and forward signals; return the exit code; raise if a signal ended them."""
     from transduce.training.distributed.launcher import launch_processes
 
     with (

@@ -36,10 +36,10 @@ BARS = "▁▂▃▄▅▆▇█"
 def display_run(
     folder: Path, recipe: Recipe, *, tensorboard: bool
 ) -> "Iterator[tuple[TrainingCallbacks, SignalRequests]]":
-    """Context manager: yield callbacks that display a run, and the requests that signals make.
+    """Context manager that yields callbacks to display a run, and the requests of signals.
 
-    The callbacks may write TensorBoard files, too. When the reader of a pipe, such as `head`, has
-    ended, the run stops as it does when the terminal is closed.
+    With `tensorboard` the callbacks also write TensorBoard files. When the reader of a pipe, such
+    as `head`, has ended, the run stops as it does when the terminal is closed.
     """
     with open_display(recipe.training.steps) as displayed:
         shown = stop_when_unread(displayed)
@@ -67,7 +67,7 @@ def stop_when_unread(callbacks: "TrainingCallbacks") -> "TrainingCallbacks":
 
 @contextmanager
 def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[TrainingCallbacks]":
-    """Context manager: yield callbacks that display a run as options and terminal allow.
+    """Context manager that yields callbacks to display a run as options and terminal allow.
 
     They print warnings only, print lines, or show a live panel.
     """
@@ -110,7 +110,7 @@ def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
 
 @final
 class RecentUpdates:
-    """The losses and last updates of a run, and the perplexity and speed that follow from them."""
+    """A record of a run's losses and last updates, to show perplexity, speed and time left."""
 
     def __init__(self) -> None:
         self.nats: list[float] = []
@@ -259,7 +259,10 @@ def draw_text_curve(values: Sequence[float], width: int) -> str:
 
 @contextmanager
 def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[TrainingCallbacks]":
-    """Context manager: yield callbacks that also write curves; refuse without TensorBoard."""
+    """Context manager that yields `callbacks`, extended to write curves for TensorBoard.
+
+    Raises InputError if TensorBoard is not installed.
+    """
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install tensorboard")
     from transduce.durable.files import raise_save_errors

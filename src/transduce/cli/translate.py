@@ -226,12 +226,12 @@ def require_usable_output(
 @final
 @dataclass(frozen=True)
 class TextPart:
-    """A text or a shard: output, number of lines searched together, first line's number, filter."""
+    """The lines of a text to translate, all or a shard of them, and the output to write."""
 
-    opened: AbstractContextManager[IO[str]]
-    block: int
+    opened: AbstractContextManager[IO[str]]  # opens the output
+    block: int  # number of lines that are searched together
     first: int = 1  # number of the first line
-    cut: Callable[[Iterator[str]], Iterator[str]] = iter  # yields the part, given all lines
+    cut: Callable[[Iterator[str]], Iterator[str]] = iter  # maps all lines to this part's
 
 
 def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
@@ -245,7 +245,10 @@ def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
 
 
 def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
-    """Return a shard to write in `output`: no lines if it is there, refused if `how` differs."""
+    """Return the part of `text` for a shard in `output`; it has no lines if it is written already.
+
+    `how` has the models and options. A shard that was written with other ones is refused.
+    """
     from transduce.inference.shards import create_shard, is_written
     from transduce.inference.translator import WORKER_BLOCK
 
@@ -271,7 +274,7 @@ def look_up_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
 
 
 def note_structure(file: Path) -> bool:
-    """Return whether a file is named as a document, and print a note if so.
+    """Return whether a file is named as a document, such as a.po; if so, print a note.
 
     Raises InputError if it is named as a translation memory.
     """

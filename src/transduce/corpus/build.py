@@ -53,12 +53,13 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
     keeps_texts: bool = False,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode the pairs of `texts` into a new store at `folder`, which must be absent; return it.
+    """Encode the pairs of `texts`, write them as a new store to `folder`, and return the store.
 
-    The store records `inputs`, the sha256 of each input by name, and the report that `cleaning`
-    returns after the last pair. A mixture has one of `shares` for each text. With `keeps_texts` the
-    store has the text of every pair, too. Segments that an interrupted call saved are read, and
-    their pairs are not encoded again. `progress` gets the number of pairs read so far.
+    InputError if `folder` exists or no pair is left. The store records `inputs`, the sha256 of
+    each input by name, and the report that `cleaning` returns after the last pair. For a mixture,
+    `shares` has an entry for each text. If `keeps_texts` is true, the store has the text of every
+    pair, too. Pairs in the saved segments of an interrupted call are not encoded again. `progress`
+    gets the number of pairs read so far.
     """
     require_absent(folder)
     vocabularies = (encoder.source, encoder.target)
@@ -111,7 +112,7 @@ def encode_segments(
     """Return the segments of all pairs: the saved ones, then new ones that `encode` makes.
 
     A new segment is saved when it is full, so that only the last pairs stay in memory. `progress`
-    gets the number of pairs read so far, including `read`, those of the texts before this one.
+    gets the number of pairs read so far, including the `read` pairs of earlier texts.
     """
     rest = iter(pairs)
     segments = list(saved.open())

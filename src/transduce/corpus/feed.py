@@ -34,7 +34,7 @@ UNCHANGED: Mapping[int, tuple[Ids, Ids]] = MappingProxyType({})
 @final
 @dataclass(frozen=True)
 class Augmentation:
-    """The changes to a store's pairs; `data` has the share of pairs for each kind of change."""
+    """Random changes to a store's pairs in each epoch, such as upper case, at rates in `data`."""
 
     store: Store
     encoder: PairEncoder
@@ -42,7 +42,7 @@ class Augmentation:
     seed: int
 
     def measure(self, epoch: int, pairs: Int[np.ndarray, " M"]) -> Lengths:
-        """Return the (source, target) lengths of all pairs, `pairs` as this epoch changes them."""
+        """Return the store's (source, target) lengths after this epoch's changes to `pairs`."""
         lengths = (self.store.source_lengths.copy(), self.store.target_lengths.copy())
         for start in range(0, len(pairs), BLOCK):
             for pair, sides in self.change(epoch, pairs[start : start + BLOCK]).items():
@@ -53,7 +53,7 @@ class Augmentation:
     def change(self, epoch: int, pairs: Int[np.ndarray, " P"]) -> dict[int, tuple[Ids, Ids]]:
         """Return {pair index: (source ids, target ids)} for those pairs that this epoch changes.
 
-        A pair that would become too long is not changed.
+        A pair that would become too long, or get an unknown label, is not changed.
         """
         changed = list(self.change_texts(epoch, pairs))
         sources = self.encoder.encode_sources([source for _, _, (source, _) in changed])
@@ -67,7 +67,7 @@ class Augmentation:
     def change_texts(
         self, epoch: int, pairs: Int[np.ndarray, " P"]
     ) -> Iterator[tuple[int, Ids, Pair]]:
-        """Yield (index, ids of the tag, new texts) of those of the P pairs that this epoch changes.
+        """Yield (index, ids of the tag, new texts) for each of `pairs` that this epoch changes.
 
         The tag is [BEGIN] or []. Pairs with symbols that have no text, such as <unk>, are left out.
         """
@@ -89,7 +89,7 @@ class Augmentation:
 
 
 def decode_or_empty(vocabulary: Vocabulary, ids: Ids) -> str:
-    """Return the normalised text of ids without END, or "" if one of the ids has no text."""
+    """Return the normalised text of `ids`, none of which is END; "" if one of them has no text."""
     return normalise(vocabulary.decode(ids)) if all(map(vocabulary.piece_bytes, ids)) else ""
 
 
@@ -101,7 +101,7 @@ class Feed:
     store: Store
     plan: Plan
     micro_batch_tokens: int  # the most tokens in a micro-batch, both sides together
-    augmentation: Augmentation | None = None  # the one whose `measure` the plan calls
+    augmentation: Augmentation | None = None  # the plan must use its `measure`
 
     def micro_batches(self, step: int) -> list[Batch]:
         """Return the micro-batches of the update `step`, counted from 1."""

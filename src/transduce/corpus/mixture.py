@@ -1,4 +1,4 @@
-"""The texts of a mixture, such as human and synthetic pairs, and their shares of updates
+"""The texts of a mixture, such as human and synthetic pairs, and their shares of training pairs.
 
 A store holds the texts end to end, each once; its manifest says how updates read them.
 """
@@ -18,11 +18,12 @@ KEY = "mixture"  # the manifest's entry on a mixture
 @final
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """A training text's share of the updates: weight, first and last update, whether it is tagged.
+    """A training text's share of the pairs that are read: weight, first and last update, and tag.
 
-    Shares are proportional to the weights of the texts read at the time. In a request the weight 0
-    of a text that is not added stands for its number of pairs, and the weight of an added text is
-    relative to the sum of the weights of the texts that are not added. In a store that sum is 1.
+    An epoch takes its pairs from the texts that are read then, in proportion to their weights. The
+    weight of an added text is relative to the sum of the weights of all texts that are not added.
+    In a store this sum is 1. Before `resolve_shares`, a text that is not added may have weight 0,
+    which stands for its number of pairs.
     """
 
     name: str
@@ -57,9 +58,9 @@ def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share
 
 
 def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
-    """Return a table row for each text: name, pairs, percentage, span of updates, "yes" if tagged.
+    """Return a row for each text: name, pairs, percentage, span of updates, whether it is tagged.
 
-    The share is that of an update that reads all texts.
+    The percentage is the text's share while all texts are read.
     """
     total = sum(share.weight for share in mixture)
     return [

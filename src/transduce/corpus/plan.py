@@ -6,8 +6,8 @@ an update holds about `source_tokens` source tokens and `target_tokens` target t
 5.1). Both budgets count tokens without padding and are never exceeded.
 
 Each text of a mixture is read in passes over all its pairs, one after another without end. An epoch
-takes the next pairs of each text, in proportion to the shares; their number is that of all pairs of
-the texts then read. An epoch ends early at a step after which a text begins or ceases to be read.
+takes the next pairs of each text, in proportion to the shares. It has about as many pairs as the
+texts that are then read have together. It ends early where a text begins or ceases to be read.
 """
 
 import bisect
@@ -26,14 +26,14 @@ from transduce.packed import greedy_cut
 # N: pairs of the corpus · M: of an epoch · P: of an update · K: texts · U: updates of an epoch
 
 Lengths = tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]]  # of sources, of targets
-# gets an epoch's number and M pairs; returns all N pairs' lengths, the M as this epoch reads them
+# takes an epoch's number and M pairs; returns the lengths of all N pairs, with the M pairs changed
 Measure = Callable[[int, Int[np.ndarray, " M"]], Lengths]
 WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this many updates
 
 
 @final
 class Plan:
-    """The sentence pairs of each update, by its number; InputError if a pair exceeds a budget."""
+    """The sentence pairs of each update, by its step; InputError if a pair exceeds a budget."""
 
     def __init__(  # noqa: PLR0913 - lengths, sizes of updates, and what decides the order
         self,
@@ -62,12 +62,12 @@ class Plan:
         self.cached_epoch: Epoch | None = None
 
     def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
-        """Return the indices in the store of the P pairs of the update `step`, counted from 1."""
+        """Return the store indices of the P pairs that the update `step`, from 1, reads."""
         number, position = self.locate(step)
         return self.epoch(number).select_pairs(position)
 
     def locate(self, step: int) -> tuple[int, int]:
-        """Return the number of a step's epoch, and the step's number in that epoch, both from 1."""
+        """Return (epoch, position of the step in this epoch) for a step, all counted from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
             self.append_epoch()
@@ -75,9 +75,10 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step to `ends`, each text's pairs drawn so far to `taken`.
+        """Append the next epoch's last step to `ends`, and its counts of drawn pairs to `taken`.
 
-        An epoch ends early at a step after which a text begins or ceases to be read.
+        `taken` has, for each text, the number of pairs drawn so far. An epoch ends early where a
+        text begins or ceases to be read.
         """
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
@@ -93,7 +94,7 @@ class Plan:
         return self.cached_epoch
 
     def count_pairs(self, step: int) -> Int[np.ndarray, " K"]:
-        """Return, for each of K texts, its number of pairs in an epoch that begins at `step`."""
+        """Return how many pairs of each of K texts are in an epoch that begins at `step`."""
         are_read = np.array([share.is_read(step) for share in self.mixture])
         assert are_read.any(), f"no text is read at step {step}"
         weights = np.array([share.weight for share in self.mixture]) * are_read
@@ -101,7 +102,7 @@ class Plan:
         return np.maximum(np.rint(total * weights / weights.sum()), are_read).astype(np.int64)
 
     def select_epoch(self, number: int) -> Int[np.ndarray, " M"]:
-        """Return the indices of the M pairs of an epoch, text by text."""
+        """Return the store indices of an epoch's M pairs, text by text."""
         while len(self.ends) < number - 1:
             self.append_epoch()
         begin = 1 if number == 1 else self.ends[number - 2] + 1
@@ -135,15 +136,15 @@ class Epoch:
 
     number: int
     order: Int[np.ndarray, " M"]  # the pairs' indices in the store
-    update_order: Int[np.ndarray, " U"]  # the number of the part of `order` that each update reads
+    update_order: Int[np.ndarray, " U"]  # for each update, the index of its part of `order`
     cuts: Int[np.ndarray, " U+1"]  # where each part of `order` begins, then M
-    lengths: Lengths  # of the corpus's N pairs; those in `order` as this epoch reads them
+    lengths: Lengths  # of the corpus's N pairs, after this epoch's changes to the M pairs
 
     def __len__(self) -> int:
         return len(self.update_order)
 
     def select_pairs(self, position: int) -> Int[np.ndarray, " P"]:
-        """Return the indices of the P pairs of the epoch's update number `position`, from 1."""
+        """Return the store indices of the P pairs of this epoch's update `position`, from 1."""
         part = self.update_order[position - 1]
         return self.order[self.cuts[part] : self.cuts[part + 1]].copy()
 
@@ -158,8 +159,8 @@ def take_from_passes(
 ) -> Int[np.ndarray, " M"]:
     """From endless shuffled passes over `pairs` pairs, return `count` indices from `start` on.
 
-    Each pass has another random order, but a pass that is taken whole is not permuted, since the
-    epoch is shuffled anyway.
+    Each pass has another random order. A pass that is taken whole is in ascending order instead,
+    since the epoch is shuffled anyway.
     """
     parts = []
     for number in range(start // pairs, -(-(start + count) // pairs)):

@@ -163,7 +163,7 @@ class SavedSegments:
     store: Path  # the path of the finished store
     origin: str  # a hash of the inputs and settings that the store is built from
     symbols: tuple[int, int]  # sizes of the source and the target vocabulary
-    prefix: str = ""  # begins the names of the segments' folders for each text after the first
+    prefix: str = ""  # put before the index in folder names; "" for the first text of a store
 
     def open(self) -> Iterator[Segment]:
         """Yield the saved segments up to the first unusable one, without reading ids into memory.
@@ -177,7 +177,7 @@ class SavedSegments:
                 return
 
     def save(self, index: int, segment: Segment) -> Segment:
-        """Save segment `index` (from 0), replacing any unusable one; return it with ids on disk."""
+        """Save segment `index` (from 0) in place of any older one; return it with ids on disk."""
         folder = self.folder(index)
         if folder.exists():
             remove_folder(folder)

@@ -27,7 +27,7 @@ DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it aga
 class StoredIds:
     """T ids in an open file, which are read in parts, or all at once by `np.asarray`.
 
-    The file is not memory-mapped, since a mapped file that is truncated ends its readers by SIGBUS.
+    The file is not memory-mapped, since SIGBUS kills a process that reads a truncated mapped file.
     """
 
     def __init__(self, file: Path, kind: IdType, hint: str = DAMAGED_HINT) -> None:

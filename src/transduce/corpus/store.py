@@ -79,7 +79,7 @@ class Store:
                 raise FolderError(fact, hint, file=self.folder / MANIFEST)
 
     def read_texts(self) -> list[tuple[str, str]]:
-        """Return the normalised (source, target) texts of all pairs; the store must have its texts.
+        """Return all pairs' normalised (source, target) texts; FolderError if they are not stored.
 
         Stores of training data have no texts.
         """
@@ -151,7 +151,7 @@ def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
 
 
 def hash_content(verified: VerifiedFolder) -> str:
-    """Return one sha256 over a store's ids, offsets, vocabularies and any shares of its texts."""
+    """Return one sha256 over a store's ids, offsets and vocabularies, and any mixture's shares."""
     files = [
         verified.entry(f"{side}.{part}").sha256 for side in SIDES for part in ("ids", "offsets")
     ]
@@ -182,7 +182,7 @@ class DataFacts:
 
 
 def read_data_facts(run: Path) -> DataFacts:
-    """Return the inputs and pair counts in a run's data.json; raise FolderError if unusable."""
+    """Return the `DataFacts` in a run's data.json; raise FolderError if they are unusable."""
     file = run / DATA
     facts = parse_data_facts(from_checksummed_json(read_regular(file, 1 << 24), file), file)
     if "train" not in facts.inputs:

@@ -18,8 +18,9 @@ TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
 def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
     """Yield `count` different pairs of a toy task: a line of 1 to 20 letters and the right output.
 
-    A larger `count` adds pairs after the same first ones. Both sides of a pair of the task "copy"
-    are equal; cleaning drops pairs with equal sides unless `data.drop_identical` is false.
+    A larger `count` yields the same pairs first, and then more. InputError for an unknown task.
+    Both sides of a pair of the task "copy" are equal; cleaning drops pairs with equal sides unless
+    `data.drop_identical` is false.
     """
     if name not in TOYS:
         raise InputError(f"there is no toy task {name!r}", suggest_names(name, TOYS))

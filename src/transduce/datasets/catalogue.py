@@ -13,8 +13,9 @@ this module describe them:
     downloads.tsv  size, checksums and addresses of each file; 0 or nothing if they are not known
 
 A part with two rows in parts.tsv has the same text in two places, and the first row is tried first.
-Each archive of the training data (section 5.1) is on WMT's own site and on one with repackaged
-archives. For the United Nations the repackaged one is tried first, since WMT's has no known hash.
+Each archive of the training data (section 5.1) is on WMT's own site and, repackaged, on a second
+site. For the United Nations corpus the second site is tried first, because no hash is known of
+WMT's archive.
 The texts of newstest2013 and newstest2014, the paper's development and test sets, are downloaded
 from a fixed commit of a public repository, with known hashes, else from WMT's archives, with the
 md5 that sacreBLEU lists. Tatoeba's first archive is in a public repository and never changes. The
@@ -83,7 +84,7 @@ FILTERS: dict[str, PairFilter] = {
 
 
 def read_parts() -> dict[str, list[Part]]:
-    """Read parts.tsv; return the parts of each split by its name, such as "multi30k en-de dev"."""
+    """Read parts.tsv; return {split: its parts}, with keys such as "multi30k en-de dev"."""
     ways = defaultdict[tuple[str, str, str], list[Texts]](list)
     for splits, name, one, in_one, other, in_other, reader, lines in read_table("parts.tsv"):
         read_one, read_other = READERS[reader]
@@ -145,7 +146,11 @@ def list_public() -> tuple[Corpus, ...]:
 
 
 def find_corpora(name: str) -> tuple[Corpus, ...]:
-    """Return the corpora of this name, one for each language pair; raise InputError if unknown."""
+    """Return the corpora of this name, one for each language pair; raise InputError if unknown.
+
+    A well-formed name that begins with mtdata/ gives a corpus without splits, even if mtdata's
+    index lacks it.
+    """
     require(isinstance(name, str), f"a corpus' name must be text, not {short_repr(name)}")
     if name.startswith(mtdata.PREFIX):
         return (mtdata.parse_corpus_name(name),)
@@ -157,7 +162,7 @@ def find_corpora(name: str) -> tuple[Corpus, ...]:
 
 
 def is_public(name: str) -> bool:
-    """Return whether `transduce fetch` can download a corpus of this name."""
+    """Return whether a name is in the catalogue of public corpora, or begins with mtdata/."""
     return name.startswith(mtdata.PREFIX) or name in {corpus.name for corpus in list_public()}
 
 

@@ -63,7 +63,7 @@ def find_file(
 ) -> VerifiedFile:
     """Return the user's copy or a download of a file, verified; InputError if neither can be had.
 
-    A new download is not from one of `unwanted_addresses`.
+    It does not download from `unwanted_addresses`.
     """
     copy = find_user_copy(what, settings.copies)
     found = copy or find_earlier_download(what, settings.folder)
@@ -150,7 +150,7 @@ def download_from(
 
 
 def verify_file(what: Download, path: Path) -> str:
-    """Return a file's sha256; raise RefusedError if its size or checksum is not the known one."""
+    """Return a file's sha256; RefusedError if it is empty, or its size or checksum is wrong."""
     sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
     size = path.stat().st_size
     if not size:

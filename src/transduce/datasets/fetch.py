@@ -42,7 +42,7 @@ from transduce.text.trees.tree import clean_tree
 
 CORPUS_KIND = "corpus"
 MAX_NAMED = 10  # the most missing files that an error message names
-# for each part of a corpus, the chosen texts (a pair, or one of trees) and the file of each text
+# for each part of a corpus, the chosen texts (a pair, or one text of trees) and each text's file
 ChosenTexts = dict[Part, tuple[Texts, dict[Text, VerifiedFile]]]
 About = dict[str, Any]  # the values of a corpus folder's manifest, added to as files are written
 # endings of a treebank split's files, by the suffix of a corpus name: gum, gum-pos, gum-chunks
@@ -58,7 +58,11 @@ def corpus_folder(corpus: Corpus, cache: Path) -> Path:
 def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """Return a split's verified (source, target) files, None if none; InputError if unfetched."""
+    """Return a split's verified (source, target) files, or None if the corpus lacks the split.
+
+    The dev or test set may be the test set of another corpus. "train" and "test" both mean the
+    whole corpus if it is not divided. InputError if the corpus has not been fetched.
+    """
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
     folder = open_fetched(find_corpus(lies_in, languages), cache, name)
@@ -108,7 +112,7 @@ def fetch_corpus(
     settings: DownloadSettings,
     progress: DownloadProgress,
 ) -> VerifiedFolder:
-    """Return a corpus's folder in the cache: the old one, every byte verified, or a new one."""
+    """Verify a corpus's folder in the cache, or download and write it; return the folder."""
     folder = corpus_folder(corpus, cache)
     if folder.is_dir():
         existing = open_folder(folder, CORPUS_KIND)
@@ -142,9 +146,9 @@ def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
 def choose_texts(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Find or download files; return {part: (its first texts to be had, {text: file})}.
+    """Find or download a corpus's files; return {part: (chosen texts, {text: file})}.
 
-    InputError if a part has none; without a network, it names the missing files of all parts.
+    InputError if a part's files cannot be had; offline, it names the missing files of all parts.
     """
     chosen_texts, missing = {}, []
     for part in corpus.parts:
@@ -152,7 +156,7 @@ def choose_texts(
         if corpus.is_treebank:
             name = f"{part.ways[0][0].download.name} of {corpus.name}"
         try:
-            chosen_texts[part] = choose_available(part, name, settings, progress)
+            chosen_texts[part] = find_first_available(part, name, settings, progress)
         except InputError as error:
             if settings.network or isinstance(error, WrongFileError):
                 raise
@@ -162,12 +166,12 @@ def choose_texts(
     return chosen_texts
 
 
-def choose_available(
+def find_first_available(
     part: Part, name: str, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[Texts, dict[Text, VerifiedFile]]:
-    """Return (texts, {text: file}) for the first of a part's alternatives found or downloaded.
+    """Return (texts, {text: file}) for the first texts in `part.ways` that can be had.
 
-    InputError, with the part's `name`, if no texts can be had.
+    Files are found here or downloaded. If no texts can be had, InputError names the part `name`.
     """
     reasons, how = [], (settings, progress)
     for texts in part.ways:
@@ -187,10 +191,10 @@ def choose_available(
 def find_readable_file(
     texts: Sequence[Text], settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Find or download the one file of these texts, from the first address with a readable copy.
+    """Find or download the file that all these texts are in; InputError if it cannot be had.
 
-    A download without a known checksum is deleted if it cannot be read, or has no line of text, and
-    its next address is tried.
+    If a download without a known checksum cannot be read, or one of the texts has no line of text,
+    it is deleted and the next address is tried.
     """
     what, unreadable = texts[0].download, dict[str, str]()  # address -> fault of its file
     while True:
@@ -225,7 +229,10 @@ def require_readable(text: Text, path: Path) -> None:
 def write_split(
     corpus: Corpus, split: Split, chosen_texts: ChosenTexts, writer: FolderWriter, about: About
 ) -> None:
-    """Write a split's text of each language, or its trees and tags; add counts to `about`."""
+    """Write a split's file for each language, or its trees and tags; add its counts to `about`.
+
+    Unexpected line counts and checksums are added to `about`, too.
+    """
     endings = FILES.values() if corpus.is_treebank else corpus.languages
     names = [f"{split.name}.{ending}" for ending in endings]
     parts, count = list[dict[str, object]](), 0
@@ -246,7 +253,9 @@ def write_split(
 def read_lines(
     split: Split, chosen_texts: ChosenTexts, summaries: list[dict[str, object]], about: About
 ) -> Iterator[Lines]:
-    """Yield a split's pairs or trees; add its parts to `summaries`, wrong line counts to `about`.
+    """Yield a split's pairs or trees; add facts on its parts to `summaries` and `about`.
+
+    Each part's name, line count and origin go to `summaries`, an unexpected line count to `about`.
 
     Raises InputError if one side of a part has more lines than the other.
     """
@@ -265,9 +274,9 @@ def read_lines(
 
 
 def list_tree_forms(line: bytes) -> list[bytes]:
-    """Return a tree's line, its words with part-of-speech tags, and with chunk tags, as file bytes.
+    """Return a tree's bytes for three files: its line, words with POS tags, words with chunk tags.
 
-    A tree without words, with traces (-NONE-) alone, has no tagged sentence.
+    If a tree has only traces (-NONE-) and no words, the last two are empty.
     """
     tree = clean_tree(parse_tree(line.decode()))
     if tree is None:

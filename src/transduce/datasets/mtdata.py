@@ -76,7 +76,10 @@ def parse_corpus_name(name: str) -> Corpus:
 
 
 def resolve_splits(corpus: Corpus) -> Corpus:
-    """Return an mtdata corpus with one split of all the texts that mtdata's index has for it."""
+    """Return an mtdata corpus with one split, which has all texts that mtdata's index lists.
+
+    InputError if the index is missing, lacks the corpus, or lists a format that is not supported.
+    """
     path = find_index()
     name = corpus.name.removeprefix(PREFIX)
     found = build_text_pairs(find_entry(name, path), corpus.languages)
@@ -85,7 +88,7 @@ def resolve_splits(corpus: Corpus) -> Corpus:
 
 
 def find_index() -> Path:
-    """Return the newest index file that mtdata has written here; InputError if there is none."""
+    """Return mtdata's newest index file in $MTDATA or ~/.mtdata; InputError if there is none."""
     try:
         folder = Path(os.environ.get("MTDATA") or "~/.mtdata").expanduser()
     except RuntimeError as error:  # of a user without a home folder
@@ -111,7 +114,7 @@ def find_entry(name: str, path: Path) -> IndexEntry:
 
 
 def read_entries(path: Path, languages: str) -> Iterator[IndexEntry]:
-    """Yield an index's entries for a pair such as deu-eng; InputError for a malformed line."""
+    """Yield an index's entries for a language pair such as deu-eng; InputError if malformed."""
     ending = f'-{languages}"'.encode()
     with path.open("rb") as file:
         lines = iter(partial(file.readline, LINE_LIMIT), b"")
@@ -151,7 +154,10 @@ def parse_entry(line: bytes) -> IndexEntry:
 
 
 def build_text_pairs(entry: IndexEntry, languages: tuple[str, ...]) -> list[Texts]:
-    """Return an entry's text pairs, one from two files or one per file; refuse other formats."""
+    """Return an entry's (source, target) texts: one pair from two files, or a pair from each file.
+
+    InputError if the two files are the same one, or if the format is not supported.
+    """
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

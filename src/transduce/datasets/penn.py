@@ -26,7 +26,7 @@ HINT = "name the folder that holds 00 to 24, with files such as 02/wsj_0201.mrg"
 
 
 def find_penn_files(folder: Path, split: str) -> list[Path]:
-    """Return a Penn Treebank split's .mrg files by section; InputError if a section is missing."""
+    """Return a Penn Treebank split's .mrg files in order; InputError if a section is missing."""
     if split not in SECTIONS:
         raise InputError(f"unknown split {split!r}", suggest_names(split, SECTIONS))
     wanted = SECTIONS[split]
@@ -40,12 +40,15 @@ def find_penn_files(folder: Path, split: str) -> list[Path]:
 
 
 def has_penn_sections(folder: Path) -> bool:
-    """Return whether a folder holds, at most 6 levels deep, a two-digit folder of .mrg files."""
+    """Return whether a folder is, or holds within 6 levels, a two-digit folder of .mrg files."""
     return any(find_section_files(folder))
 
 
 def find_tree_files(folder: Path) -> list[Path]:
-    """Return the sorted .mrg and other tree files in and below a folder; InputError if none."""
+    """Return a folder's files of trees, sorted, from up to 6 levels below; InputError if none.
+
+    InputError, too, if two names differ only in case or in compression.
+    """
     every = [path for _, paths in walk_folders(folder) for path in paths]
     found = sorted(filter_by_ending(every, TREES))
     if not found:
@@ -56,7 +59,7 @@ def find_tree_files(folder: Path) -> list[Path]:
 
 
 def find_sections(folder: Path) -> dict[str, list[Path]]:
-    """Return a dict from section number to .mrg files; InputError if two folders hold sections."""
+    """Return the .mrg files of each section, such as "02"; InputError if two folders hold some."""
     parents = defaultdict[Path, dict[str, list[Path]]](dict)
     for section, files in find_section_files(folder):
         require_single_copies(files)
@@ -68,7 +71,7 @@ def find_sections(folder: Path) -> dict[str, list[Path]]:
 
 
 def find_section_files(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """Yield each folder named by two digits that holds .mrg files, with these files."""
+    """Yield (folder, .mrg files) for each folder that has .mrg files and a name of two digits."""
     for path, paths in walk_folders(folder):
         files = filter_by_ending(paths, MERGED)
         if files and len(path.name) == 2 and path.name.isdecimal():
@@ -76,7 +79,10 @@ def find_section_files(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """Yield (folder, its files), sorted, without hidden ones; InputError if there is no folder."""
+    """Yield (folder, its files) for a folder and those up to 6 levels below, sorted.
+
+    Hidden files and folders are left out. InputError if a folder is missing or cannot be read.
+    """
     if not folder.is_dir():
         raise InputError("is not a folder", "name a folder of files of trees", file=folder)
     for name, folders, files in os.walk(folder, onerror=refuse_unreadable):

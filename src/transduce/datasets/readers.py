@@ -13,14 +13,14 @@ from transduce.errors import InputError
 from transduce.text.pair_files import LANGUAGE, join_text, parse_units
 from transduce.text.xml import unescape_references
 
-# (?>…) tries only the first tag, since an end tag that follows a later tag follows the first, too
+# (?>…) tries only the first tag: where an end tag follows a later tag, it follows the first, too
 SEGMENT = re.compile(rb"(?>.*?<seg[^<>]*>)(.*?)</seg>", re.IGNORECASE)
 TITLE_OR_DESCRIPTION = re.compile(rb"(?>.*?<(title|description)>)(.*?)</\1>")
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
 
 
 def read_sgml_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the text of each `<seg>` in lines of WMT's SGML, by sacreBLEU's rules."""
+    """Yield the text of each line's first `<seg>`, if any, as sacreBLEU reads WMT's SGML."""
     for line in lines:
         found = SEGMENT.match(line)
         if found:
@@ -28,7 +28,7 @@ def read_sgml_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_iwslt_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the text of each `<seg>` in lines of IWSLT's XML, with XML entities resolved."""
+    """Yield the text of each line's first `<seg>`, if any, with IWSLT's XML entities resolved."""
     for line in read_sgml_segments(lines):
         yield unescape_references(line.decode()).encode()
 
@@ -42,7 +42,7 @@ def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_column(index: int) -> LineReader:
-    """Return a function that yields column `index`, from 0, of each line; it refuses short ones."""
+    """Return a reader of tab-separated column `index`, from 0; InputError if a line lacks it."""
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
         for count, line in enumerate(lines, start=1):
@@ -93,7 +93,7 @@ def read_tmx(languages: Sequence[str], side: int) -> LineReader:
 
 
 def variant_language(variant: Xml.Element) -> str:
-    """Return the two-letter language code of a TMX variant (<tuv>): de for DE-AT and for deu."""
+    """Return a TMX variant's (<tuv>) language: de for DE-AT and for deu; "" if it has none."""
     code = variant.get(LANGUAGE) or variant.get("lang") or ""
     return shorten_code(code.replace("_", "-").partition("-")[0].lower())
 

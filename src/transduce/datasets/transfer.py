@@ -144,7 +144,7 @@ class PartialDownload:
 def transfer(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Download a file, retrying broken connections; raise RefusedError after too many failures."""
+    """Download into `part`, retrying broken connections; RefusedError after too many failures."""
     most, failures = 0, 0
     while True:
         try:
@@ -163,7 +163,7 @@ def transfer(
 def transfer_once(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Make one HTTP request, append the answer to a partial download; BrokenError if cut off."""
+    """Make one HTTP request and append the answer to `part`; BrokenError if it is cut off."""
     start, version = part.find_resume_point(address)
     if start and start == part.what.size:
         return
@@ -189,7 +189,7 @@ def transfer_once(
 
 
 def build_headers(start: int, version: str) -> dict[str, str]:
-    """Build headers that ask for a file from byte `start`, or for all if `version` is outdated."""
+    """Return headers that ask for bytes from `start` on, or for all if `version` is outdated."""
     headers = {"Accept-Encoding": "identity", "User-Agent": "transduce"}
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -257,7 +257,7 @@ class Watchdog:
         self.sockets: list[socket.socket] = []
 
     def connect(self, *arguments: Any, **options: Any) -> socket.socket:  # noqa: ANN401
-        """Open a connection (as `socket.create_connection`) and store it, so that it can be cut."""
+        """Open a connection by `socket.create_connection`, and store it, so that it can be cut."""
         found = socket.create_connection(*arguments, **options)
         self.sockets.append(socket.socket(fileno=os.dup(found.fileno())))
         return found
@@ -347,7 +347,7 @@ class WebRedirects(urllib.request.HTTPRedirectHandler):
 def open_response(
     address: str, headers: Mapping[str, str], watchdog: Watchdog
 ) -> Iterator[http.client.HTTPResponse]:
-    """Context manager: open a response; every failure is a BrokenError or a RefusedError."""
+    """Context manager: yield the response to a request; BrokenError or RefusedError on failure."""
     try:
         with watchdog.running():
             with send_request(address, headers, watchdog) as answer:

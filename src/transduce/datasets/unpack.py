@@ -93,7 +93,7 @@ def open_tar(path: Path, name: str) -> Iterator[tarfile.TarFile]:
 def open_tar_member(archive: tarfile.TarFile, pattern: str, path: Path) -> io.BufferedIOBase:
     """Open the first member that matches a shell-style pattern; InputError without such a file.
 
-    `path` is the archive's, for errors.
+    Error messages name `path`, the archive.
     """
     for entry in archive:
         if matches_pattern(entry.name, pattern):
@@ -118,7 +118,7 @@ def matches_pattern(name: str, pattern: str) -> bool:
 
 
 def limit_unpacked(stream: io.BufferedIOBase, path: Path) -> io.BufferedReader:
-    """Wrap an unpacked stream; InputError beyond 100 MB and 100 times the size of file `path`."""
+    """Wrap an unpacked stream; InputError beyond 100 MB or 100 times `path`'s size, if larger."""
     most = max(ALWAYS_ALLOWED, MOST_TIMES * path.stat().st_size)
     return io.BufferedReader(LimitedStream(stream, most, path), buffer_size=1 << 16)
 

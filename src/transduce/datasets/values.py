@@ -85,7 +85,7 @@ class Part:
     """A collection in a split, such as Europarl, or a document of a treebank."""
 
     name: str
-    ways: tuple[Texts, ...]  # the first whose files are available is used
+    ways: tuple[Texts, ...]  # alternatives; the first one whose files are available is used
     lines: int = 0  # expected number of lines; 0 if unknown
     licence: str = ""  # of this part alone
 
@@ -123,7 +123,7 @@ class Corpus:
 
     @property
     def is_treebank(self) -> bool:
-        """Whether the corpus is of trees, which are in one language."""
+        """Whether the corpus is a treebank, which has only one language."""
         return len(self.languages) == 1
 
     @property
@@ -133,7 +133,7 @@ class Corpus:
 
     @property
     def size(self) -> int:
-        """Total bytes of the files that each part tries first; 0 if one size is unknown."""
+        """Total bytes of every part's files of first choice; 0 if one size is unknown."""
         first = {text.download for part in self.parts for text in part.ways[0]}
         sizes = [one.size for one in first]
         return sum(sizes) if all(sizes) else 0

@@ -59,10 +59,10 @@ STUDENT = "student/tiny"
 @final
 @dataclass(frozen=True)
 class Distillation:
-    """A distillation's folder, the report of its rules, the student, and the page of all stages.
+    """What `distil` wrote: the folder, counts of lines, rule report, student model and page.
 
-    `lines` are the counts of lines that were "read", and "kept" to be translated. A field is None
-    if its stage was not reached.
+    `lines` has the number of lines "read", and of those "kept" for translation. A field is None if
+    its stage was not reached.
     """
 
     folder: Path
@@ -137,7 +137,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
     dev_pairs = [] if dev_texts is None else list(dev_texts.read())
-    is_begun = any((folder / name).is_dir() for name in STAGES[1:3])  # ours even if text/ is gone
+    # a folder with shards/ or pairs/ is a distillation, even if its text/ was deleted
+    is_begun = any((folder / name).is_dir() for name in STAGES[1:3])
     require_own_folder(folder, STAGES[0], ["lock", *(STAGES if is_begun else ())], "distillation")
     with create_and_lock_folder(folder):
         text = gather_text(folder, inputs)
@@ -174,7 +175,10 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
 
 
 def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
-    """Return a recipe with a begun `run`'s vocabulary size, else reduced to what `pairs` allow."""
+    """Return a recipe with the vocabulary size of `run`, or for a new run one that `pairs` allow.
+
+    For a new run this is the size in `recipe`, or the largest that `pairs` allow if that is less.
+    """
     data = recipe.data
     if is_run(run):
         size = read_run(run).recipe.data.vocabulary_size
@@ -188,7 +192,7 @@ def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
 
 
 def customise_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Return a student's recipe with `settings`; refuse another task or what cannot be trained."""
+    """Return a recipe changed by `settings`; InputError unless it is trainable, text to text."""
     recipe = customise_recipe(recipe, settings)
     fact = f"a student translates, and data.task is {recipe.data.task}"
     require(find_task_kind(recipe.data).is_text, fact, "--set data.task=translation")
@@ -198,7 +202,7 @@ def customise_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
 
 
 def require_languages(teacher: Translator, pairs: Path) -> None:
-    """Refuse pairs that name other languages than a teacher's, by their file's name or inside."""
+    """Raise InputError if a file of pairs names other languages than a teacher's."""
     named, ours = read_languages(TaskFiles(pairs, TRANSLATION)), teacher.recipe.data.languages
     if all(named) and not {*ours} & {*UNNAMED}:
         fact = f"{pairs} is {' to '.join(named)}, and the teacher translates {' to '.join(ours)}"
@@ -207,7 +211,7 @@ def require_languages(teacher: Translator, pairs: Path) -> None:
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:
-    """Return a teacher's (source, target) languages, else those of file names; None if unknown."""
+    """Return a teacher's (source, target) languages, or those in file names; None if unknown."""
     if teacher is not None:
         data = teacher.recipe.data
         languages = (data.source_language, data.target_language)

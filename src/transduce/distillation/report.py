@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transduce.cleaning.rules import RULES, RuleReport
-from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
+from transduce.durable.folder import FolderWriter, VerifiedFolder, open_or_write_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
@@ -33,7 +33,7 @@ def write_report(
     """Open or write the stage `report`; return the path of its page.
 
     `models` are the teacher, if there is one, and the student. They are scored and timed on `dev`,
-    which are pairs of source and reference, both with the teacher's beam.
+    pairs of a source and its reference, and both use the teacher's beam.
     """
     teacher, student = models
     named = {"student": student}
@@ -50,11 +50,11 @@ def write_report(
         "pairs": pairs.hash,
         "models": {name: list(one.hashes) for name, one in named.items()},
     }
-    return complete_folder(folder / "report", REPORT_KIND, about, write).verified_path(PAGE)
+    return open_or_write_folder(folder / "report", REPORT_KIND, about, write).verified_path(PAGE)
 
 
 def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return parameters and megabytes; if `dev` is not empty, also scores, seconds and setup."""
+    """Return a model's size and, unless `dev` is empty, its scores and speed on it, as a dict."""
     symbols = len(translator.task.source), len(translator.task.target)
     weights = sum(count_parameters(model.sizes, *symbols) for model in translator.models)
     found: dict[str, Any] = {"parameters": weights, "megabytes": weights * FLOAT_BYTES / 1e6}
@@ -101,7 +101,7 @@ def build_report_page(
         ("Validations of the student", "", [*list_validations(log)]),
         ("Rules", "", [("rule", "a pair is dropped if", "broken by", "by it alone"), *rows]),
     ]
-    if found := counts.get("duplicates"):  # early versions stored only the counts
+    if found := counts.get("duplicates"):  # a stored report may have only the counts
         head = ("line", "equal to line", "source")
         lines = [(f"{line:,}", f"{first:,}", source) for line, first, source in found]
         remark = "the source stands in an earlier line (pairs are counted before other lines)"

@@ -1,4 +1,4 @@
-"""The stages of a distillation, each a folder that is complete or absent
+"""The stages of a distillation, each a folder that is complete or absent.
 
     FOLDER/text/     the source lines to translate, each once, with references where there are any
     FOLDER/shards/   the teacher's translations of these lines, shard by shard
@@ -26,7 +26,7 @@ from jaxtyping import Float
 from transduce.cleaning import WORST
 from transduce.cleaning.rules import EXAMPLES, SHOWN, RuleReport, Rules, find_lowest
 from transduce.distillation import LONGEST
-from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
+from transduce.durable.folder import FolderWriter, VerifiedFolder, open_or_write_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import FolderError, short_repr, shorten
 from transduce.inference.lines import LineWarning
@@ -60,10 +60,10 @@ OnLine = Callable[[str, int, int], None]  # called with a stage, its lines so fa
 @final
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """The files of a distillation: source lines, given pairs, translations of another program."""
+    """The files of a distillation: source lines, pairs with references, or lines with outputs."""
 
     source: Path | None = None
-    pairs: Path | None = None
+    pairs: Path | None = None  # source lines with references
     outputs: Path | None = None  # line i is a translation of line i of `source`
     columns: Columns | None = None  # the columns of `pairs`, as `read_pair_file` takes them
 
@@ -84,7 +84,7 @@ class Inputs:
             require_file(file)
 
     def read(self) -> Iterator[tuple[str, str, str]]:
-        """Yield source, reference and output of each line; the last two may be empty."""
+        """Yield (source, reference, output) of each line; the last two are "" if there is none."""
         if self.pairs is not None:
             pairs = read_pair_file(self.pairs, self.columns)
             yield from ((ours, theirs, "") for ours, theirs in pairs)
@@ -94,7 +94,9 @@ class Inputs:
             yield from ((line, "", "") for line in read_lines(self.source))
 
     def find_line(self, source: str) -> int:
-        """Return the index, from 1, of the first line normalised to `source`; refuse if none is.
+        """Return the number, from 1, of the first line whose normalised form is `source`.
+
+        InputError if there is none, because the text has then changed while it was read.
 
         Lines of `pairs` and `source` are numbered as one text, in the order of `read`.
         """
@@ -104,7 +106,7 @@ class Inputs:
         return line
 
     def fingerprint(self) -> dict[str, str]:
-        """Return, by name, the sha256 of each file's unpacked content, and the columns if given."""
+        """Return {field: sha256 of the file's unpacked content}, and the columns if given."""
         files = {"source": self.source, "pairs": self.pairs, "outputs": self.outputs}
         found = {name: measure_text(file)[1] for name, file in files.items() if file is not None}
         columns = {} if self.columns is None else {"columns": "{},{}".format(*self.columns)}
@@ -114,8 +116,9 @@ class Inputs:
 def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
     """Open or write the stage `text`: distinct source lines with references and given outputs.
 
-    Lines that are empty or longer than `LONGEST` are left out. The stage's report has the counts,
-    and of the first duplicates the line, the line that it equals, and the text.
+    Lines that are empty or longer than `LONGEST` are left out. The stage's report has the counts.
+    It also has, for the first few duplicates, the line number, that of the equal line, and the
+    text. InputError if no line is left.
     """
 
     def write(writer: FolderWriter) -> None:
@@ -145,7 +148,7 @@ def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
         require(counts["kept"] > 0, fact, "look at the file")
         writer.write(REPORT, to_json(counts | {"duplicates": duplicates}))
 
-    return complete_folder(folder / "text", TEXT_KIND, {"inputs": inputs.fingerprint()}, write)
+    return open_or_write_folder(folder / "text", TEXT_KIND, {"inputs": inputs.fingerprint()}, write)
 
 
 def translate_text(
@@ -179,9 +182,10 @@ def translate_text(
 
 
 def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = ()) -> Translator:
-    """Return a translator whose warnings name `place`, and `lines[n - 1]`, if given, for line n.
+    """Return a translator whose warnings name `place`, and line numbers from `lines` if given.
 
-    `lines` are the line numbers at that place, if the translator does not get all lines in order.
+    If the translator does not get all lines of `place` in order, `lines` has the numbers of those
+    that it gets.
     """
 
     def warn(warning: LineWarning) -> None:
@@ -194,7 +198,7 @@ def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = 
 @final
 @dataclass(frozen=True)
 class PairOptions:
-    """How pairs are chosen: share of improbable ones to drop, shuffle's seed, target language."""
+    """How pairs are chosen: share of improbable ones to drop, shuffling seed, target language."""
 
     worst: float = WORST
     seed: int = 1
@@ -229,7 +233,10 @@ def choose_nearest(outputs: Sequence[str], reference: str) -> int:
 
 
 def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]]:
-    """Yield each line's (output, log P) pairs, best first; (given output, 0) without shards."""
+    """Yield, for each line, its outputs as a list of (output, log P), best first.
+
+    If `shards` does not exist, another program's output is the only one, with 0 for log P.
+    """
     if not shards.exists():
         yield from ([(line, 0.0)] for line in read_lines(text.verified_path(GIVEN)))
         return
@@ -271,7 +278,7 @@ def choose_pairs(
     backward: Translator | None,
     on_line: OnLine,
 ) -> tuple[VerifiedFolder, RuleReport]:
-    """Open or write the stage `pairs`, or refuse if none passes; return its folder and report."""
+    """Open or write the stage `pairs`; return its folder and report; InputError if none passes."""
     shards = folder / "shards"
     hashes = [one.hash for one in find_shards(shards)] if shards.exists() else []
     about = {"text": text.hash, "shards": hashes, "options": asdict(options)}
@@ -299,7 +306,7 @@ def choose_pairs(
                 stream.write("{}\t{}\n".format(*kept[index][:2]).encode())
         writer.write(REPORT, to_json(asdict(report)))
 
-    found = complete_folder(folder / "pairs", PAIRS_KIND, about, write)
+    found = open_or_write_folder(folder / "pairs", PAIRS_KIND, about, write)
     report = RuleReport(**parse_json(found.read(REPORT)))
     fact = f"no pair of {report.read:,} passed the rules"
     require(report.kept > 0, fact, f"look at {found.folder / REPORT}")
@@ -309,7 +316,10 @@ def choose_pairs(
 def score_per_character(
     kept: Sequence[Translation], backward: Translator | None, on_line: OnLine
 ) -> Float[np.ndarray, " N"]:
-    """Return log P per character of each target, or of each source if `backward` is given."""
+    """Return log P per character of each target, or of each source if `backward` is given.
+
+    A pair that is too long for `backward` gets -infinity.
+    """
     if backward is None:
         return np.array([one.log_prob / len(one.target) for one in kept])
     rates = []

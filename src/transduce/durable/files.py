@@ -191,7 +191,7 @@ def require_file_name(path: object) -> None:
         raise InputError(fact, "choose another name, and pack it afterwards", file=os.fspath(path))
 
 
-def is_stream(path: Path) -> bool:
+def is_pipe_or_device(path: Path) -> bool:
     """Return whether a path is a character device or a pipe."""
     return path.is_char_device() or path.is_fifo()
 
@@ -202,9 +202,10 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
     If the block raises, nothing changes. The new file has the permissions of the old one. A device
     such as /dev/null, or a pipe with a reader, cannot be replaced and is written directly.
+    InputError if `path` is anything else that is no file, such as a folder.
     """
     with raise_save_errors(path):
-        writes_directly, is_no_file = is_stream(path), path.exists() and not path.is_file()
+        writes_directly, is_no_file = is_pipe_or_device(path), path.exists() and not path.is_file()
     if writes_directly:
         file = HashingFile(path, path, is_new=False)
         try:
@@ -325,9 +326,10 @@ def require_folder(folder: Path, hint: str) -> None:
 
 
 def require_disk_space(disk: Path, size: int, file: Path, hint: str) -> None:
-    """Raise SaveError, which names `file`, if the disk of folder `disk` has less free than `size`.
+    """Raise SaveError if fewer than `size` bytes are free on the disk that has the folder `disk`.
 
-    Quotas are not considered, and a disk of unknown size is taken as large enough.
+    The error names `file`. Quotas are not considered, and a disk of unknown size is taken as large
+    enough.
     """
     with raise_save_errors(disk):
         found = os.statvfs(disk)

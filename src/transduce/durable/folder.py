@@ -1,4 +1,4 @@
-"""Folders with a manifest: written atomically; a file whose sha256 is not the listed one is refused
+"""Folders with a manifest, which are written atomically and verified by sha256 when they are read.
 
 A folder gets its own name only when all its files are on disk.
 """
@@ -20,7 +20,7 @@ from transduce.durable.files import (
     create_file,
     delete,
     delete_abandoned,
-    is_stream,
+    is_pipe_or_device,
     mark_alive,
     new_folders,
     raise_save_errors,
@@ -54,11 +54,12 @@ def atomic_folder(
     about: Mapping[str, object],
     require_free: Callable[[Path], None] | None = None,
 ) -> Iterator["FolderWriter"]:
-    """Context manager: yield a `FolderWriter`; at exit its folder is `path`; InputError if taken.
+    """Context manager: yield a writer of files for a new folder `path`; InputError if it is taken.
 
-    `kind` and `about` are entries of its manifest. `require_free` raises an error if the folder at
-    `path` may not be replaced; by default anything there is refused. The new folder has the
-    permissions of the one that it replaces.
+    The folder has its name `path` only at exit, with all its files. `kind` and `about` are entries
+    of its manifest, which is written then; the block may still add to `about`. `require_free`
+    raises an error if the folder at `path` may not be replaced; by default anything there is
+    refused. The new folder has the permissions of the one that it replaces.
     """
     require_free = require_free or require_absent
     require_free(path)
@@ -165,7 +166,10 @@ def protect_folder(folder: Path, final_path: Path) -> Iterator[None]:
 
 
 def remove_folder(path: Path) -> None:
-    """Delete a folder, renamed first, so that no crash leaves half of it; SaveError on failure."""
+    """Rename a folder, then delete it, so that no crash leaves half of it; SaveError on failure.
+
+    Errors after the renaming are ignored.
+    """
     trash = trash_path(path)
     with raise_save_errors(path):
         path.rename(trash)
@@ -263,7 +267,7 @@ class HashingReader:
         return data
 
     def fill(self, buffer: memoryview) -> bool:
-        """Fill a buffer with the next bytes; return False if the file ends before that."""
+        """Fill a buffer with the next bytes; return whether the file had enough of them."""
         count = self.stream.readinto(buffer)
         self.digest.update(buffer[:count])
         return count == len(buffer)
@@ -294,7 +298,7 @@ def resolve_output(path: str | PathLike[str]) -> Path:
     """
     require_file_name(path)
     path = Path(path)
-    if path.is_symlink() and not is_stream(path):
+    if path.is_symlink() and not is_pipe_or_device(path):
         path, named = Path(os.path.realpath(path)), path
         if path.is_symlink():
             fact = "is a link that leads back to itself"
@@ -304,7 +308,10 @@ def resolve_output(path: str | PathLike[str]) -> Path:
 
 
 def require_harmless_output(output: Path) -> None:
-    """Raise InputError if `output` is a file of a run or a corpus, or lies in a model or store."""
+    """Raise InputError if `output` is a file of a run or a corpus, or lies in a model or store.
+
+    Every folder with a valid manifest counts as a model or store, for example a checkpoint.
+    """
     place = Path(os.path.realpath(output.parent))
     for sign, what in (("run.json", "run"), ("prepared.json", "prepared corpus")):
         if OWN_FILES.fullmatch(output.name) and os.path.lexists(place / sign):
@@ -317,7 +324,7 @@ def require_harmless_output(output: Path) -> None:
 
 
 def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
-    """Raise InputError if a path exists with other files than `ours`, and has no file `sign`.
+    """Raise InputError unless a folder is absent, or has the file `sign`, or only files in `ours`.
 
     The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
     is to be, such as "run". A path inside a model, a store or another folder of its kind is
@@ -338,10 +345,10 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
 
 
 def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
-    """Open a `kind` of folder; FolderError for a bad manifest or a missing or unknown file.
+    """Open a folder of this kind; FolderError unless its manifest is valid and lists its files.
 
-    `unlisted` names files that may be in the folder but not in the manifest; they have their own
-    checksums.
+    The files are verified when they are read. `unlisted` names files that may be in the folder but
+    not in the manifest; they have their own checksums.
     """
     manifest = path / MANIFEST
     if not os.path.lexists(manifest):
@@ -360,10 +367,13 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
     return VerifiedFolder(path, kind, values, files, hashlib.sha256(data).hexdigest())
 
 
-def complete_folder(
+def open_or_write_folder(
     path: Path, kind: str, about: Mapping[str, object], write: Callable[[FolderWriter], None]
 ) -> VerifiedFolder:
-    """Open a folder, or write an absent one; InputError if its manifest differs from `about`."""
+    """Open a folder, first calling `write` if it is absent; InputError if it has another `about`.
+
+    `write` gets the writer of the new folder.
+    """
     if not path.exists():
         with atomic_folder(path, kind=kind, about=about) as writer:
             write(writer)
@@ -416,7 +426,10 @@ def read_entries(values: object, manifest: Path) -> dict[str, ManifestEntry]:
 
 
 def require_same_names(path: Path, listed: set[str], unlisted: set[str]) -> None:
-    """Raise FolderError unless a folder has all listed files and, except `unlisted`, no others."""
+    """Raise FolderError unless a folder has all listed files and, except `unlisted`, no others.
+
+    Hidden files are ignored.
+    """
     found = {name for name in list_names(path) if not name.startswith(".")}
     for name in sorted(listed - found):
         raise FolderError("is missing, but the manifest lists it", AGAIN, file=path / name)

@@ -1,4 +1,4 @@
-"""Strict JSON, JSON files with a format number and a sha256, and frozen dataclasses read from JSON
+"""Strict JSON, JSON files with a format number and a sha256, and dataclasses read from JSON.
 
 Repeated keys, NaN, infinite numbers, lone surrogates and more than 20 levels are refused.
 """
@@ -118,7 +118,7 @@ def add_checksum(body: Mapping[str, object]) -> bytes:
 
 
 def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
-    """Return checksummed JSON without its format and sha256; FolderError if altered or newer."""
+    """Parse checksummed JSON, drop its format and sha256; FolderError if altered or too new."""
     values = read_json(data, file)
     require_format(values.get("format"), file)
     expected = values.pop("sha256", None)

@@ -53,7 +53,7 @@ CARD_LIMIT = 1 << 20  # bytes of a model card that is read
 @final
 @dataclass(frozen=True)
 class Export:
-    """The result of an export: its path, what the target program does differently, the proof."""
+    """A finished export: its path, what the other program does differently, compared outputs."""
 
     path: Path
     target: str
@@ -67,7 +67,7 @@ class Export:
         return values | {"proof": None if self.proof is None else self.proof.as_json()}
 
     def format_proof(self) -> list[str]:
-        """Return lines to print: what was compared, then one per beam width; [] without a proof."""
+        """Return lines to print: a heading, then one per beam width; [] if `proof` is None."""
         if self.proof is None:
             return []
         left_out = f", {self.proof.left_out} left out" if self.proof.left_out else ""
@@ -100,18 +100,18 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     languages: Sequence[str] | None = None,
     force: bool = False,
 ) -> Export:
-    """Write a trained model as files that another program loads, and compare the outputs of both.
+    """Write a trained model as files for another program; if that is installed, compare outputs.
 
         found = transduce.export("model", to="ctranslate2", output="model.ct2")
         print(found.proof)
 
     `model` is a model folder or a run folder. If the other program is installed, it translates the
-    first 1,000 lines of `prove`, a file or a list of lines, or 64 lines of random pieces; the
-    result's `proof` says how many outputs are equal and how far log-probabilities differ. With
-    `prove`, an export that cannot be compared is an error. A model that the other program cannot
-    compute is refused; `differences` lists what it does differently. `languages`, such as
-    `("en", "de")`, replaces the codes of source and target in the recipe. `force` replaces an
-    earlier export.
+    first 1,000 lines of `prove`, which is a file or a list of lines; without `prove` it translates
+    64 lines of random pieces. The result's `proof` says how many outputs are equal and how far
+    log-probabilities differ. With `prove`, an export that cannot be compared is an error. A model
+    that the other program cannot compute is an error, too. The result's `differences` lists what
+    that program does differently. `languages`, such as `("en", "de")`, replaces the codes of
+    source and target in the recipe. `force` replaces an earlier export.
     """
     require_usable_torch()
     target = find_target(to, precision)
@@ -139,7 +139,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 
 def find_target(name: str, precision: str) -> Target:
-    """Return the target program `name`; raise InputError if the name or precision is unknown."""
+    """Return the `Target` with this name; InputError if the name or `precision` is unknown."""
     if name not in TARGETS:
         raise InputError(f"nothing is exported to {name!r}", suggest_names(str(name), TARGETS))
     target = TARGETS[name]
@@ -150,7 +150,7 @@ def find_target(name: str, precision: str) -> Target:
 
 
 def require_free_output(target: Target, output: Path, *, force: bool) -> None:
-    """Refuse a path without the target's suffix, or that exists; `force` allows an old export."""
+    """Raise InputError if `output` lacks the suffix or exists; `force` allows an old export."""
     if target.suffix and output.suffix != target.suffix:
         fact = f"an export to {target.name} is one file, whose name ends in {target.suffix}"
         raise InputError(fact, f"-o {output}{target.suffix}")
@@ -164,9 +164,10 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
 
 
 def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
-    """Write an exported folder and compare its outputs; return (proof, "") or (None, reason).
+    """Write an exported folder; return (comparison of outputs, "") or (None, why there is none).
 
-    The folder exists only after the comparison. SaveError if float32 outputs differ too often.
+    The folder appears only after the comparison. Raises SaveError if float32 outputs differ too
+    often.
     """
     target, precision = job.target, job.precision
     about = {"to": target.name, "precision": precision, "model": job.model.hash}
@@ -188,7 +189,7 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
 
 
 def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
-    """Compare an exported folder's outputs with ours; return (proof, "") or (None, reason).
+    """Compare the outputs of an export with ours; return (comparison, "") or (None, why not).
 
     Raises InputError if the caller named lines and nothing can be compared.
     """
@@ -207,7 +208,7 @@ def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, 
 
 
 def require_exportable(model: TaskModel) -> None:
-    """Raise InputError if other programs cannot compute a model or apply its vocabulary."""
+    """Raise InputError if no target program supports a model's task, layers or vocabulary."""
     sizes, data = model.recipe.architecture, model.recipe.data
     # parsing and tagging need symbols and a constrained search that no other program has
     require_task(model.task, TextToText, data, "an export")

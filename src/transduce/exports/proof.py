@@ -29,8 +29,8 @@ from transduce.text.clean import normalise
 from transduce.vocabulary import END
 
 MOST_LINES = 1_000  # the most lines of a text that are translated
-MADE_UP, LONGEST = 64, 12  # lines made of random pieces, and the most pieces of one
-SMALLEST_SHARE = 0.9  # the smallest share of equal texts in float32; rounding explains the rest
+MADE_UP, LONGEST = 64, 12  # number of lines made of random pieces, and the most pieces of one
+SMALLEST_SHARE = 0.9  # the least share of equal texts in float32; rounding may change the rest
 
 
 @final
@@ -44,7 +44,7 @@ class Comparison:
     largest_difference: float | None  # in log P of equal texts; None without log P
     mean_difference: float | None
     unfinished: int  # lines whose outputs reach the length limit; their log P is not compared
-    ended_otherwise: int = 0  # lines where our search by its own ending rule differs
+    ended_otherwise: int = 0  # lines where our own rule to end hypotheses gives another output
 
     def __str__(self) -> str:
         unfinished = f", {self.unfinished} without an end" if self.unfinished else ""
@@ -75,7 +75,7 @@ class Proof:
 
 
 def make_up_lines(model: TaskModel, seed: int = 1) -> list[str]:
-    """Return 64 lines of random pieces of a model's source vocabulary, to translate as a test."""
+    """Return 64 test lines, each of 1 to 12 random pieces of a model's source vocabulary."""
     vocabulary, draw = model.task.source, random.Random(seed)
     count = len(vocabulary)
     ids = [draw.choices(range(2, count), k=draw.randint(1, LONGEST)) for _ in range(MADE_UP)]
@@ -85,7 +85,7 @@ def make_up_lines(model: TaskModel, seed: int = 1) -> list[str]:
 @final
 @dataclass(frozen=True)
 class Source:
-    """A line to translate, its token ids, and the most symbols of its output before END."""
+    """A line to translate, its token ids, and the maximum output length, END not counted."""
 
     line: str
     ids: list[int]
@@ -95,7 +95,11 @@ class Source:
 def compare_programs(
     model: TaskModel, engine: Engine, lines: Sequence[str], text_name: str
 ) -> Proof:
-    """Compare a model's and an engine's outputs, greedy and by beam; `text_name` is for display."""
+    """Compare a model's and an engine's translations of lines, by greedy and by beam search.
+
+    Empty lines and those with more tokens than the model's maximum length are left out. A greedy
+    engine has no comparison by beam search. `text_name` describes the lines, for display.
+    """
     longest = model.recipe.data.max_length
     sources = [encode_source(model, line) for line in lines]
     usable = [source for source in sources if 1 < len(source.ids) <= longest]
@@ -106,7 +110,7 @@ def compare_programs(
 
 
 def encode_source(model: TaskModel, line: str) -> Source:
-    """Return a line with its source token ids and its output limit for this model."""
+    """Return a line with its source token ids and its maximum output length for this model."""
     (ids,) = model.task.encode_sources([model.task.normalise(line)])
     limit = max_output_length(ids, model.recipe.search.extra_length)
     return Source(line, list(ids), limit)
@@ -117,13 +121,14 @@ def compare_best_outputs(
 ) -> Comparison:
     """Compare a model's best outputs with the engine's, at one beam width, without length penalty.
 
-    Our search ends hypotheses by the engine's rule. At the length limit our search adds END and its
-    probability; other programs do not. So log P is not compared for outputs that reach the limit.
-    With a wider beam their texts are not compared either, because log P ranks them.
+    `sources` are sorted by `limit`. Our search ends hypotheses by the engine's rule. At the length
+    limit our search adds END and its probability; other programs do not. So log P is not compared
+    for outputs that reach the limit. With a beam wider than 1 their texts are not compared either,
+    because log P ranks them.
     """
     ids = [source.ids for source in sources]
     ours = by_own_rule = translate(model, ids, beam)
-    if engine.ends_in_best_half and beam > 1:
+    if engine.ends_in_best_beam and beam > 1:
         ours = search_with_restricted_ends(model, ids, beam)
     theirs = list[EngineOutput]()  # one call for each limit, if the engine obeys limits
     for limit, group in groupby(sources, lambda one: one.limit if engine.limits_length else 0):
@@ -157,7 +162,7 @@ def compare_best_outputs(
 
 
 def is_equal(model: TaskModel, own: Hypothesis, other: EngineOutput) -> bool:
-    """Return whether a model's own hypothesis has the same text as another program's output."""
+    """Return whether a model's own hypothesis and another program's output have the same text."""
     return model.task.decode(own.ids, "") == normalise(other.text)
 
 
@@ -168,7 +173,7 @@ def translate(model: TaskModel, sources: list[list[int]], beam: int) -> list[Hyp
 
 
 def explain_unproved(proof: Proof) -> str:
-    """Return why no greedy output could be compared, or an empty string if one was."""
+    """Return why no greedy output could be compared, or an empty string if any was."""
     greedy = proof.comparisons[0]
     if greedy.lines:
         return ""
@@ -198,9 +203,10 @@ def search_with_restricted_ends(
 
 
 def restrict_ends(strategy: DecodingStrategy) -> DecodingStrategy:
-    """Return a beam search in which an END below the W best continuations is dropped.
+    """Return a strategy that ends a hypothesis only if END is among the W best continuations.
 
-    It is dropped by a log P of -inf. At the length limit END is the only continuation, and stays.
+    Any other END gets the log P -inf. At the length limit, END is the only continuation, and keeps
+    its log P.
     """
 
     def expand(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:

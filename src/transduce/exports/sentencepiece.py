@@ -1,4 +1,4 @@
-"""Writes SentencePiece models that have our pieces, and our cleaning as their rules.
+"""Writes SentencePiece models that have our pieces, and whose rules clean text as we do.
 
 A model is a protocol buffer; each field has a number and a length. SentencePiece compiles rules on
 characters only when it trains a model. So a tiny one is trained, and all but its pieces is copied.
@@ -44,11 +44,12 @@ LETTERS = tuple(byte_letters())
 Piece = tuple[str, int]  # its text, and its type, such as NORMAL
 
 
-def build_spelling_model(symbols: Sequence[str]) -> bytes:
-    """Return a SentencePiece model that merges `symbols` in order and spells non-ASCII by bytes.
+def build_byte_letter_model(symbols: Sequence[str]) -> bytes:
+    """Return a SentencePiece model of `symbols` with non-ASCII text in GPT-2's byte letters.
 
-    Input rules write each character beyond ASCII as letters, one for each of its UTF-8 bytes;
-    output rules turn the letters back into characters.
+    `symbols` are a vocabulary's, by id, and are merged in this order. Input rules write each
+    character beyond ASCII as letters, one for each of its UTF-8 bytes; output rules turn the
+    letters back into characters.
     """
     learned = [spell_symbol(symbol) for symbol in symbols[len(SPECIALS) :]]
     rules = compile_rules(spell, vocab_size=8)
@@ -56,7 +57,7 @@ def build_spelling_model(symbols: Sequence[str]) -> bytes:
 
 
 def build_unigram_model(vocabulary: Vocabulary) -> bytes:
-    """Return a SentencePiece model with an imported vocabulary's pieces, scores and text rules."""
+    """Return an imported unigram vocabulary as a SentencePiece model with its scores and rules."""
     document = json.loads(vocabulary.to_bytes())
     rules = b"".join(
         pack_field(CHARSMAP, base64.b64decode(one["precompiled_charsmap"]))
@@ -78,17 +79,17 @@ def build_unigram_model(vocabulary: Vocabulary) -> bytes:
 
 
 def build_fallback_model(pieces: Sequence[Piece]) -> bytes:
-    """Return a SentencePiece model of these pieces that writes unknown characters as bytes."""
+    """Return a SentencePiece model of these pieces, with byte fallback for unknown characters."""
     special = {"unk_id": BEGIN, "bos_id": -1, "eos_id": END, "pad_id": -1}
     return pack_model(pieces, compile_rules(str, vocab_size=300, byte_fallback=True, **special))
 
 
 def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
-    """Return (text, type) of our pieces as SentencePiece has them, by id, then of bytes we lack.
+    """Return a vocabulary's pieces as SentencePiece's (text, type), by id, then missing bytes.
 
     A piece that SentencePiece cannot have, such as a part of a character, is UNUSED. SentencePiece
-    needs a symbol for each of the 256 bytes; those of printable ASCII, which ours lack, are added
-    at the end, and UNUSED pieces up to a multiple of 8.
+    needs a symbol for each of the 256 bytes. Our vocabularies have none for printable ASCII, so
+    these are added at the end, and then UNUSED pieces up to a multiple of 8.
     """
     pieces: list[Piece] = [(SPECIALS[END], CONTROL), ("<unk>", UNKNOWN_TYPE)]
     for number in range(len(pieces), len(vocabulary)):
@@ -99,7 +100,7 @@ def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
 
 
 def to_fallback_piece(data: bytes) -> Piece | None:
-    """Return SentencePiece's (text, type) of a piece of whole characters or one byte, else None.
+    """Return SentencePiece's (text, type) of whole characters or one byte; None for other pieces.
 
     A piece with ▁ gives None, because SentencePiece writes a space as ▁.
     """
@@ -113,9 +114,9 @@ def to_fallback_piece(data: bytes) -> Piece | None:
 
 
 def pack_model(pieces: Sequence[Piece], rules: Sequence[tuple[int, bytes]]) -> bytes:
-    """Pack pieces, to be merged in order, and another model's `rules` as a SentencePiece model.
+    """Return a SentencePiece model of `pieces`, merged in order, with another model's `rules`.
 
-    `rules` are the protobuf fields of another model; all but its pieces are copied.
+    `rules` are the protobuf fields of that model; all but its pieces are copied.
     """
     packed = [
         pack_field(PIECES, pack_piece(text, -float(rank) if kind == NORMAL else 0.0, kind))
@@ -126,10 +127,10 @@ def pack_model(pieces: Sequence[Piece], rules: Sequence[tuple[int, bytes]]) -> b
 
 
 def compile_rules(spell: Callable[[str], str], **options: Any) -> list[tuple[int, bytes]]:  # noqa: ANN401
-    """Train a tiny SentencePiece model to get our text rules compiled; return its protobuf fields.
+    """Return the protobuf fields (number, bytes) of a tiny SentencePiece model with our rules.
 
-    The rules clean a text and spell its characters; `options` are the trainer's. SentencePiece
-    works on files. If they cannot be written, a SaveError names the folder.
+    The rules clean a text and apply `spell` to its characters; `options` are the trainer's. The
+    trainer needs temporary files. If they cannot be written, a SaveError names the folder.
     """
     with raise_import_errors("sentencepiece"):
         import sentencepiece
@@ -173,7 +174,7 @@ def pack_field(field_number: int, content: bytes) -> bytes:
 
 
 def pack_number(value: int) -> bytes:
-    """Return a number as a protobuf varint, with 7 bits in each byte."""
+    """Return a non-negative integer as a protobuf varint, with 7 bits in each byte."""
     found = bytearray()
     while value > 0x7F:
         found.append(value & 0x7F | 0x80)
@@ -201,7 +202,7 @@ def clean_character(character: str) -> str:
 
 
 def list_input_rules(characters: Iterable[str], spell: Callable[[str], str]) -> dict[str, str]:
-    """Return the input rules: characters and their decompositions -> cleaned, spelled forms."""
+    """Map each character and its decompositions to its cleaned, spelled form, if they differ."""
     rules = dict[str, str]()
     for one in characters:
         cleaned = spell(clean_character(one))
@@ -211,7 +212,7 @@ def list_input_rules(characters: Iterable[str], spell: Callable[[str], str]) -> 
 
 
 def split_canonically(character: str) -> str:
-    """Return a composed character's two parts, such as e and an accent, or the character itself."""
+    """Return a character's canonical decomposition, one step deep, or the character itself."""
     found = unicodedata.decomposition(character)
     if not found or found.startswith("<"):
         return character
@@ -219,10 +220,10 @@ def split_canonically(character: str) -> str:
 
 
 def list_output_rules(characters: Iterable[str], spell: Callable[[str], str]) -> dict[str, str]:
-    """Return the output rules, which turn the spelling of a character back into the character."""
+    """Map the spelling of each character back to the character, if they differ."""
     return {spelled: one for one in characters if (spelled := spell(one)) != one}
 
 
 def to_hex(text: str) -> str:
-    """Return a text's code points as SentencePiece's trainer reads them, such as "41 308"."""
+    """Return a text's code points in hexadecimal, separated by spaces, such as "41 308"."""
     return " ".join(f"{ord(one):X}" for one in text)

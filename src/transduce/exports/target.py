@@ -17,7 +17,7 @@ README = "README.md"
 @final
 @dataclass(frozen=True)
 class EngineOutput:
-    """Another program's translation of a line, and the log P that it gives, or NaN if none."""
+    """Another program's translation of a line and its log P, NaN if the program gives none."""
 
     text: str
     log_prob: float
@@ -31,19 +31,19 @@ class Engine(Protocol):
     name: str  # name and version, such as "ctranslate2 4.5.0"
     limits_length: bool  # whether the program obeys `max_length`
     is_greedy: bool  # whether the program is used with a beam of 1 only
-    ends_in_best_half: bool  # whether a hypothesis ends only among the W best continuations
+    ends_in_best_beam: bool  # whether END ends a hypothesis only among the W best continuations
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
         """Return each line's best output by a beam of width `beam`, without length penalty.
 
-        An output has at most `max_length` symbols before END.
+        If `limits_length`, an output has at most `max_length` symbols before END.
         """
         ...
 
 
 @contextmanager
 def raise_import_errors(package: str) -> Iterator[None]:
-    """Re-raise errors of a with block that imports `package` as an ImportError that says why."""
+    """Context manager that turns any error of importing `package` into a clear ImportError."""
     try:
         yield
     except Exception as error:
@@ -55,7 +55,10 @@ def raise_import_errors(package: str) -> Iterator[None]:
 
 
 def describe_penalty(search: Search, greedy: str) -> list[str]:
-    """Return one sentence on the length penalty, or []; `greedy` is a form like "num_beams=1"."""
+    """Return [a sentence on the program's other length penalty], or [] if a search has none.
+
+    `greedy` is the program's option for greedy search, such as "num_beams=1".
+    """
     if search.penalty == "none":
         return []
     return [

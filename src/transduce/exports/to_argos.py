@@ -1,9 +1,9 @@
 """Export to Argos Translate and LibreTranslate: files of CTranslate2 and SentencePiece.
 
-A package has one SentencePiece model, that of the source. It cleans a text and spells its bytes as
-letters (sentencepiece.py); an imported model's is its own. Argos decodes an output by the same
-model, which leaves pieces that it does not know as they are and then applies its output rules. So
-the target may have other pieces, if they are spelled in the same way.
+A package has one SentencePiece model, which has the pieces of the source. It cleans a text and
+writes its bytes as letters (sentencepiece.py), or has the rules of an imported model. Argos also
+decodes an output by this model. Decoding leaves unknown pieces as they are and then applies the
+output rules. So the target may have other pieces, if they are spelled in the same way.
 """
 
 import json
@@ -20,7 +20,7 @@ from transduce.durable.files import atomic_file
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
 from transduce.exports.sentencepiece import (
-    build_spelling_model,
+    build_byte_letter_model,
     build_unigram_model,
     spell_symbol,
 )
@@ -31,7 +31,7 @@ from transduce.inference.load import TaskModel
 from transduce.vocabulary.sentencepiece import UNKNOWN
 
 PIECES_FILE, METADATA = "sentencepiece.model", "metadata.json"
-MOST_SYMBOLS = 256  # of an output, whatever the source: the default of CTranslate2
+MOST_SYMBOLS = 256  # the most symbols of an output, whatever the source; CTranslate2's default
 ARGOS_VERSION = "1.10"  # the oldest version of Argos that decodes an output by SentencePiece
 
 
@@ -44,7 +44,7 @@ def write_argos(model: TaskModel, writer: FolderWriter, precision: str) -> None:
         # Argos would replace <unk> in an output with a piece of the source; here it adds nothing
         target = ["" if symbol == UNKNOWN else symbol for symbol in target]
     else:
-        pieces = build_spelling_model(source)
+        pieces = build_byte_letter_model(source)
         source, target = ([spell_symbol(symbol) for symbol in side] for side in (source, target))
     write_ctranslate2_weights(model, writer, precision)
     write_symbols(writer, source, target)
@@ -73,7 +73,7 @@ print(translate.translate("…", {source}, {target}))
 
 
 def pack_argos(folder: Path, output: Path) -> None:
-    """Zip an exported folder as an Argos package; its top folder has the file's name."""
+    """Zip an exported folder as the Argos package `output`; its top folder has the file's stem."""
     with (
         atomic_file(output) as stream,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package,
@@ -146,7 +146,7 @@ class ArgosEngine:
 
     limits_length = False  # Argos allows 256 symbols for every source
     is_greedy = False
-    ends_in_best_half = True
+    ends_in_best_beam = True
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:
         with raise_import_errors("argostranslate"):
@@ -168,7 +168,7 @@ class ArgosEngine:
         self.translator: Any = ctranslate2.Translator(model, intra_threads=1)
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - Argos sets no limit
-        """Return each line's best output (log P NaN) by Argos' penalty; ignores `max_length`."""
+        """Return each line's best output, log P NaN, with Argos' penalty; ignores `max_length`."""
         from argostranslate import settings, translate
 
         splitter = SimpleNamespace(split_sentences=lambda text: [text])  # splits no line

@@ -1,7 +1,7 @@
 """Export to Bergamot, for web pages and translateLocally: Marian's weights and SentencePiece.
 
-Numbers are little-endian. Marian stores a matrix as [inputs outputs] and names it by its place; its
-decoder starts from a vector of zeros, so that the vector of BEGIN is folded into other weights.
+Numbers are little-endian. Marian stores a matrix as [inputs outputs]. Its decoder starts from a
+vector of zeros instead of the embedding of BEGIN, which is therefore folded into other weights.
 """
 
 import json
@@ -56,7 +56,7 @@ CONFIG_FORM = Path(__file__).with_name("bergamot_config.yml")  # what translateL
 
 
 def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> None:
-    """Write a model's files for Bergamot; refuse int8 if 64 does not divide d_model and d_ff."""
+    """Write files for Bergamot; in int8, raise InputError unless 64 divides d_model and d_ff."""
     sizes, data = model.recipe.architecture, model.recipe.data
     for name in ("d_model", "d_ff"):
         fact = f"in int8 architecture.{name} must be a multiple of {QUANTISED}"
@@ -102,7 +102,7 @@ def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> No
 
 
 def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> Named:
-    """Yield (Marian's name, array) of each weight, with zeros for pieces beyond our vocabulary."""
+    """Yield each weight as (Marian's name, array); pieces beyond our vocabulary get zeros."""
     arrays = weights.arrays
     names = ("source", "target", "output")
     source_table, target_table, output = (arrays[f"{one}.weight"] for one in names)
@@ -113,7 +113,7 @@ def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> 
         yield "encoder_Wemb", pad_rows(source_table, len(source))
     for side, number, layer in weights.list_layers():
         is_shifted = number == 0 and (reads_same or side == "decoder")
-        shifted = shift_layer(layer, shift) if is_shifted else layer
+        shifted = fold_shift_into_biases(layer, shift) if is_shifted else layer
         yield from name_layer(f"{side}_l{number + 1}", shifted)
     bias = np.zeros(len(target), np.float32)
     bias[: len(target_table)] = arrays.get("output.bias", 0)
@@ -125,12 +125,12 @@ def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> 
 
 
 def pad_rows(matrix: Array, rows: int) -> Array:
-    """Return a matrix padded with zeros to this many rows."""
+    """Return a matrix with rows of zeros added, so that it has `rows` rows."""
     return np.pad(matrix, ((0, rows - len(matrix)), (0, 0)))
 
 
-def shift_layer(layer: Arrays, shift: Array) -> Arrays:
-    """Return a first layer with new biases, which does for x what `layer` does for x + `shift`."""
+def fold_shift_into_biases(layer: Arrays, shift: Array) -> Arrays:
+    """Return a first layer whose new biases make x give what x + `shift` gives in `layer`."""
     shifted = dict(layer)
     for one in ATTENTION:
         name = f"self_attention.{one}"
@@ -141,7 +141,7 @@ def shift_layer(layer: Arrays, shift: Array) -> Arrays:
 
 
 def name_layer(scope: str, layer: Arrays) -> Named:
-    """Yield (Marian's name, array) of each weight of a layer."""
+    """Yield a layer's weights as (Marian's name, which begins with `scope`, array)."""
     for ours, theirs in MATRICES.items():
         if f"{ours}.weight" in layer:  # an encoder layer has no cross-attention
             yield f"{scope}_{theirs.format('W')}", layer[f"{ours}.weight"].T
@@ -153,14 +153,14 @@ def name_layer(scope: str, layer: Arrays) -> Named:
 
 
 def describe_model(model: TaskModel, symbols: Sequence[int]) -> str:
-    """Return the description that model.bin holds, in YAML; `symbols` are both vocabulary sizes."""
+    """Return the YAML settings in model.bin; `symbols` are (source, target) vocabulary sizes."""
     sizes = model.recipe.architecture
     ties = {one: json.dumps(sizes.tie_embeddings == one) for one in ("all", "target")}
     return MODEL_FORM.read_text("utf-8").format(symbols=list(symbols), sizes=sizes, ties=ties)
 
 
 def serialise_tensors(tensors: Mapping[str, Array], config: str, precision: str) -> Iterator[bytes]:
-    """Yield the bytes of model.bin in parts: tensors' sizes, names and values, `config` last."""
+    """Yield the bytes of model.bin in parts: a header, each tensor's values, `config` last."""
     text = np.frombuffer(config.encode() + b"\0", np.int8)
     packed = [(name, *pack_tensor(name, tensors[name], precision)) for name in sorted(tensors)]
     packed.append(("special:model.yml", INT8, text.shape, text.tobytes()))
@@ -177,9 +177,9 @@ def serialise_tensors(tensors: Mapping[str, Array], config: str, precision: str)
 
 
 def pack_tensor(name: str, tensor: Array, precision: str) -> tuple[int, tuple[int, ...], bytes]:
-    """Return a tensor's type, shape and bytes; for int8, weight matrices are in 8 bits.
+    """Return a tensor's type code, shape and bytes; for int8, weight matrices are quantised.
 
-    In 8 bits a matrix is transposed, except for an embedding, and its scale follows its numbers.
+    A quantised matrix is transposed, except for an embedding, and its scale follows its values.
     """
     is_embedding = name.endswith(("Wemb", "_Wt"))
     if precision == "float32" or not (is_embedding or name[:-1].endswith("_W")):
@@ -260,11 +260,11 @@ def list_differences(model: TaskModel) -> list[str]:
 
 @final
 class BergamotEngine:
-    """Bergamot's WebAssembly on an exported folder; each `translate` loads it in a new Node.js."""
+    """Bergamot's WebAssembly with an exported folder; each `translate` starts a new Node.js."""
 
     limits_length = False  # it allows some multiple of the source's length
     is_greedy = True
-    ends_in_best_half = True
+    ends_in_best_beam = True
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:
         self.registry = folder / "registry.json"
@@ -283,7 +283,7 @@ class BergamotEngine:
 
 
 def run_driver(*arguments: str, text: str = "") -> str:
-    """Run Bergamot in Node.js on `text`; return what it prints; raise OSError if that fails."""
+    """Run bergamot.mjs in Node.js with input `text`; return its output; OSError on failure."""
     node = shutil.which("node")
     if node is None:
         raise OSError("Node.js is not installed")

@@ -1,4 +1,4 @@
-"""Export to CTranslate2: weights, vocabularies, and tokenizers that split text into its tokens.
+"""Export to CTranslate2: weights, vocabularies, and tokenizers that split text into model tokens.
 
 Writing the files needs no CTranslate2. In model.bin, numbers are little-endian; a string is a
 16-bit length, its bytes, and a zero byte, which the length counts.
@@ -24,10 +24,10 @@ from transduce.vocabulary.symbols import SPECIALS
 
 VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # format version; kind of model, its revision
 TYPES = MappingProxyType({"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4})
-MOST_POSITIONS = 1024  # CTranslate2 cuts inputs there
+MOST_POSITIONS = 1024  # CTranslate2 truncates longer inputs
 Variables = dict[str, np.ndarray]
 TABLES = {  # CTranslate2's names of arrays outside of the layers -> ours
-    "encoder/embeddings_0/weight": "source.weight",  # a source with word features has several
+    "encoder/embeddings_0/weight": "source.weight",  # others are of word features
     "encoder/position_encodings/encodings": "source_positions.weight",
     "encoder/layer_norm/gamma": "encoder_final_norm.weight",
     "encoder/layer_norm/beta": "encoder_final_norm.bias",
@@ -38,7 +38,7 @@ TABLES = {  # CTranslate2's names of arrays outside of the layers -> ours
     "decoder/projection/weight": "output.weight",
     "decoder/projection/bias": "output.bias",
 }
-MATRICES = {  # CTranslate2's names of a layer's matrices -> ours, from top to bottom
+MATRICES = {  # CTranslate2's names of a layer's matrices -> ours, joined by rows
     "self_attention/linear_0": [f"self_attention.{one}" for one in ("query", "key", "value")],
     "self_attention/linear_1": ["self_attention.output"],
     "attention/linear_0": ["cross_attention.query"],
@@ -99,7 +99,7 @@ def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[
 
 
 def name_variables(weights: Weights, *, precision: str) -> Variables:
-    """Return a model's arrays by CTranslate2's names; precision "int8" quantises its matrices."""
+    """Return weights and settings by CTranslate2's names; "int8" quantises weight matrices."""
     arrays, sizes = weights.arrays, weights.sizes
     found = {theirs: arrays[ours] for theirs, ours in TABLES.items() if ours in arrays}
     for side, number, layer in weights.list_layers():
@@ -232,7 +232,7 @@ def list_differences(model: TaskModel) -> list[str]:
 class CTranslate2Engine:
     """CTranslate2 with an exported folder loaded, on one thread."""
 
-    limits_length = ends_in_best_half = True
+    limits_length = ends_in_best_beam = True
     is_greedy = False
 
     def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:

@@ -28,11 +28,11 @@ from transduce.vocabulary.vocabulary import special_token_json
 PADDING = "<pad>"
 TOKENIZER, TARGET_TOKENIZER = "tokenizer.json", "target.tokenizer.json"
 EPSILON = 1e-5  # what Marian's norms add to the variance
-FEATURE_COLUMNS = tuple(  # ends of names of arrays with a column for each feature
+FEATURE_COLUMNS = tuple(  # suffixes of arrays that have a column for each of d_model features
     f"{name}.weight"
     for name in ("shared", "embed_tokens", "lm_head", "q_proj", "k_proj", "v_proj", "fc1")
 )
-FEATURE_ROWS = tuple(  # ends of names of arrays with a row for each feature
+FEATURE_ROWS = tuple(  # suffixes of arrays that have a row for each of d_model features
     f"{name}.{part}" for name in ("out_proj", "fc2", "norm") for part in ("weight", "bias")
 )
 NAMES = {  # our matrices and norms of a layer -> MarianMTModel's
@@ -67,10 +67,10 @@ def write_huggingface(model: TaskModel, writer: FolderWriter, _precision: str) -
 def name_marian_weights(weights: Weights) -> dict[str, Array]:
     """Return a post-norm model's arrays by MarianMTModel's names; a tied matrix has one name.
 
-    Marian's norms add EPSILON to the variance, and ours another ε. Normalising c·x with c²·ε gives
-    the same result as normalising x with ε. So the states between sub-layers are multiplied by c,
-    but not embeddings and the outputs of encoder and decoder. The first norm of each stack is not
-    compensated, because its inputs contain positions, whose scale is fixed.
+    Marian's norms add EPSILON to the variance, and ours add ε. Normalising c·x with c²·ε gives the
+    same result as normalising x with ε. So the states between sub-layers are multiplied by
+    c = √(EPSILON / ε), but not embeddings and the outputs of encoder and decoder. The first norm
+    of each stack is not compensated, because its inputs contain positions, whose scale is fixed.
     """
     arrays, scale = weights.arrays, np.float32(math.sqrt(EPSILON / weights.sizes.norm_epsilon))
     source, target, output = (arrays[f"{one}.weight"] for one in ("source", "target", "output"))
@@ -99,11 +99,11 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
 def name_layer(
     layer: Arrays, before: np.float32, inside: np.float32, after: np.float32
 ) -> Iterator[tuple[str, Array]]:
-    """Yield Marian's (name, array) of each of a layer's weights, rescaled by the three factors.
+    """Yield a layer's weights as (Marian's name, array), rescaled by the three factors.
 
     Marian's states are ours times `before` at the input, `inside` between sub-layers, and `after`
-    at the output. The encoder's output, of which cross-attention makes keys and values, equals
-    ours. A bias that our attention lacks is written as zeros.
+    at the output. The encoder's output equals ours, so the matrices that make keys and values of
+    it are not rescaled. A bias that our attention lacks is written as zeros.
     """
     reads = dict.fromkeys((f"self_attention.{one}" for one in ("query", "key", "value")), before)
     reads |= {"cross_attention.query": inside, "feed_forward.inner": inside}
@@ -171,7 +171,7 @@ def name_special_ids(model: TaskModel) -> dict[str, int]:
 
 
 def build_generation_config(model: TaskModel) -> dict[str, Any]:
-    """Return the entries of generation_config.json; |Y|^alpha is the nearest length penalty."""
+    """Return the entries of generation_config.json; |Y|^alpha stands in for our length penalty."""
     search = model.recipe.search
     penalties = {"gnmt": search.alpha, "average": 1.0}
     return {
@@ -183,7 +183,7 @@ def build_generation_config(model: TaskModel) -> dict[str, Any]:
 
 
 def build_fast_tokenizer(vocabulary: Vocabulary) -> bytes:
-    """Return a tokenizer.json with a padding symbol added; it appends END to every text."""
+    """Return a tokenizer.json that appends END to every text, with a padding symbol added."""
     padding = special_token_json(len(vocabulary), PADDING)
     specials = [special_token_json(number, name) for number, name in enumerate(SPECIALS)]
     end = {"SpecialToken": {"id": SPECIALS[END], "type_id": 0}}
@@ -278,7 +278,7 @@ def list_differences(model: TaskModel) -> list[str]:
 class HuggingFaceEngine:
     """Hugging Face's `transformers` with an exported folder loaded."""
 
-    limits_length = ends_in_best_half = True
+    limits_length = ends_in_best_beam = True
     is_greedy = False
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:

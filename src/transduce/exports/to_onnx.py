@@ -83,8 +83,9 @@ def trace_step(weights: Weights) -> bytes:
 def trace_to_onnx(
     module: nn.Module, examples: tuple[Any, ...], inputs: Sizes, outputs: Sizes
 ) -> bytes:
-    """Return a module as ONNX; `inputs`, `outputs` map array names to their variable dimensions.
+    """Return a module as the bytes of an ONNX file, traced on the inputs `examples`.
 
+    `inputs` and `outputs` map array names to their variable dimensions and the names of these.
     The tracing exporter (dynamo=False) needs no other package than `onnx`.
     """
     file = BytesIO()
@@ -136,7 +137,7 @@ class PlainAffine(nn.Module):
 
 @final
 class PlainAttention(nn.Module):
-    """Multi-head attention over padded batches: `project`, then `attend`    (section 3.2.2)
+    """Multi-head attention on padded batches, by `project` and then `attend`    (section 3.2.2)
 
     `kind` is "self" or "cross".
     """
@@ -172,7 +173,7 @@ class PlainAttention(nn.Module):
 
 @final
 class PlainLayer(nn.Module):
-    """The sub-layers of an encoder or decoder layer, with a residual around each."""
+    """The sub-layers of an encoder or decoder layer; only `feed_forward` adds the residual."""
 
     def __init__(self, layer: Arrays, sizes: Architecture) -> None:
         super().__init__()
@@ -309,7 +310,7 @@ class OnnxState:
 class OnnxEngine:
     """Runs both ONNX graphs in onnxruntime, as a model for this package's beam search."""
 
-    limits_length, is_greedy, ends_in_best_half = True, False, False
+    limits_length, is_greedy, ends_in_best_beam = True, False, False
 
     def __init__(self, folder: Path, model: TaskModel) -> None:
         with raise_import_errors("onnxruntime"):
@@ -363,7 +364,7 @@ class OnnxEngine:
         return OnnxState(memory, (keys[:, order], values[:, order]), state.length)
 
     def concatenate(self, first: OnnxState, second: OnnxState) -> OnnxState:
-        """Raise NotImplementedError: `translate` starts all its sources together."""
+        """Raise NotImplementedError, because `translate` starts all its sources together."""
         raise NotImplementedError
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:

@@ -27,7 +27,7 @@ def find_model_type(vocabulary: Vocabulary) -> str:
 
 
 def build_tokenizer_json(vocabulary: Vocabulary, **changes: Any) -> bytes:  # noqa: ANN401
-    """Return a vocabulary's tokenizer.json with `changes` to its entries, and our normaliser.
+    """Return a vocabulary's tokenizer.json with our normaliser and the entries in `changes`.
 
     The normaliser of an imported vocabulary comes after ours.
     """

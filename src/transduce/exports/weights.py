@@ -36,7 +36,7 @@ class Weights:
     def list_layers(self) -> Iterator[tuple[str, int, Arrays]]:
         """Yield each layer's side ("encoder" or "decoder"), its index, and its weights by name.
 
-        These names begin inside of the layer, such as feed_forward.inner.weight.
+        A weight's name is relative to its layer, such as feed_forward.inner.weight.
         """
         depths = {"encoder": self.sizes.encoder_depth, "decoder": self.sizes.decoder_depth}
         for side, depth in depths.items():
@@ -76,7 +76,7 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
 def pad_heads(
     name: str, weight: Array, sizes: Architecture, width: int
 ) -> Iterator[tuple[str, Array]]:
-    """Yield (name, array) of an attention weight's projections: heads zero-padded, queries scaled.
+    """Yield (name, array) of each projection in a weight, with heads padded and queries scaled.
 
     A weight may hold several projections, one below the other, as query_key_value does.
     """

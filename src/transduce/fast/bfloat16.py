@@ -2,8 +2,8 @@
 
 oneDNN's kernel adds the bias and applies the ReLU while it writes a product. The gradient of W is a
 product whose left factor is transposed, and with AMX oneDNN computes such a product at half its
-rate. For big matrices a transposed copy of a much smaller factor, or result, takes less time
-(decision 0045). Sums over all rows are computed as products as well, because oneDNN adds in
+rate. If one of two big factors is much smaller than the other, it is faster to transpose a copy of
+it first (decision 0045). Sums over all rows are also computed as products, as oneDNN adds in
 float32. torch adds the tokens' gradients of gain and bias in bfloat16, where small terms added to a
 large sum are lost (decision 0046).
 
@@ -21,7 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transduce.fast.dropout import LEAST_BITS, compute_least_kept, dropout, view_bits
+from transduce.fast.dropout import LEAST_BITS, compute_dropout_threshold, dropout, view_bits
 from transduce.fast.onednn import multiply_by_onednn
 from transduce.machine.device import read_processor
 from transduce.paper.model import AddDropout, LayerNorm, Linear
@@ -39,7 +39,7 @@ def is_recording_gradients() -> bool:
 
 @final
 class Bfloat16Linear(Linear):
-    """x Wᵀ + b in bfloat16: by oneDNN if gradients are recorded, else as in `Linear`."""
+    """A `Linear` in bfloat16 that computes x Wᵀ + b by oneDNN while gradients are recorded."""
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each."""
@@ -124,25 +124,31 @@ def multiply_transposed(a: Float[Tensor, "R m"], b: Float[Tensor, "R n"]) -> Flo
 def transpose_by_product(a: Float[Tensor, "R m"]) -> Float[Tensor, "m R"]:
     """Return a transposed copy of a matrix, computed without rounding as the unit matrix times Aᵀ.
 
-    torch copies a transposed matrix in one thread. One infinite or NaN element makes all
-    others of its column NaN here; an update with such a gradient is skipped anyway.
+    torch copies a transposed matrix in one thread. An infinite or NaN element makes all other
+    elements of its column in the copy NaN. An update with such a gradient is skipped anyway.
     """
     return multiply_by_onednn(unit_matrix(a.shape[1], a.dtype), a, None, "none")
 
 
 @functools.cache
 def unit_matrix(size: int, dtype: torch.dtype) -> Float[Tensor, "size size"]:
-    """Return the cached unit matrix of a size, which callers must not change."""
+    """Return the unit matrix of a size from a cache; callers must not change it."""
     return torch.eye(size, dtype=dtype)
 
 
 def sum_rows(a: Float[Tensor, "R m"]) -> Float[Tensor, " m"]:
-    """Return the sum of a bfloat16 matrix's rows, added in float32, twice as fast as torch."""
+    """Return the sum of a bfloat16 matrix's rows, added in float32 and rounded to bfloat16.
+
+    This takes half the time of torch's sum.
+    """
     return weighted_sums(torch.ones(1, len(a), dtype=a.dtype), a)[0]
 
 
 def weighted_sums(factors: Float[Tensor, "k R"], a: Float[Tensor, "R m"]) -> Float[Tensor, "k m"]:
-    """Return k ≤ SUM_ROWS bfloat16 sums of `a`'s rows times `factors`, added in float32."""
+    """Return k weighted sums of the rows of `a`, with one row of `factors` as weights for each.
+
+    k is at most SUM_ROWS. The sums are added in float32 and rounded to bfloat16.
+    """
     padded = factors.new_zeros(SUM_ROWS, factors.shape[1])
     padded[: len(factors)] = factors
     return (padded @ a)[: len(factors)]
@@ -150,7 +156,7 @@ def weighted_sums(factors: Float[Tensor, "k R"], a: Float[Tensor, "R m"]) -> Flo
 
 @functools.cache
 def is_transposed_product_slow() -> bool:
-    """Return whether oneDNN halves its rate for transposed matrices here: True on CPUs with AMX."""
+    """Return whether oneDNN multiplies transposed matrices at half its rate: True with AMX."""
     return "amx_bf16" in read_processor().features
 
 
@@ -167,7 +173,7 @@ class Bfloat16NormFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:  # noqa: ANN401
-        """Return the gradients of x, gain and bias."""
+        """Return the gradients of x, gain and bias, and None for `epsilon`."""
         x, gain, bias, mean, scale = ctx.saved_tensors
         only_x = [True, False, False]
         d_x, _, _ = torch.ops.aten.native_layer_norm_backward(
@@ -194,7 +200,7 @@ class AddDropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_total: Tensor) -> tuple[Tensor, Tensor, None]:  # noqa: ANN401
-        """Return the gradients of x and y."""
+        """Return the gradients of x and y, and None for p."""
         (bits,) = ctx.saved_tensors
         return d_total, zero_dropped(d_total, bits, ctx.p).mul_(1 / (1 - ctx.p)), None
 
@@ -212,8 +218,8 @@ def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
 def zero_dropped(
     y: Float[Tensor, "*shape"], bits: Int[Tensor, "*shape"], p: float
 ) -> Float[Tensor, "*shape"]:
-    """Return 16-bit floats y, zeroed where `bits` are among the lowest share p of int16 values."""
-    return zero_where_at_most(y, bits, max(compute_least_kept(p) - 1, LEAST_BITS))
+    """Return 16-bit floats y, each zeroed with probability p, by its random int16 in `bits`."""
+    return zero_where_at_most(y, bits, max(compute_dropout_threshold(p) - 1, LEAST_BITS))
 
 
 def zero_where_at_most(

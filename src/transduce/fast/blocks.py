@@ -190,7 +190,7 @@ class BlockTokens:
 @final
 @dataclass(frozen=True)
 class PaddedBlock:
-    """The token indices of queries and keys, and the mask, of sentences padded to equal length."""
+    """Sentences padded to one length, as token indices of queries and keys, and their mask."""
 
     queries: BlockTokens
     keys: BlockTokens
@@ -200,7 +200,7 @@ class PaddedBlock:
 @final
 @dataclass(frozen=True)
 class Spans:
-    """Start and length of each piece, which is a run of neighbouring tokens of a packed batch."""
+    """The start and length of each of several runs of neighbouring tokens in a packed batch."""
 
     starts: Int[np.ndarray, " pieces"]
     lengths: Int[np.ndarray, " pieces"]
@@ -215,7 +215,7 @@ class Spans:
 @final
 @dataclass(frozen=True)
 class Pieces:
-    """The query and key tokens of each piece of a batch: a whole sentence, or a part of one."""
+    """The query and key tokens of pieces of a batch; a piece is a sentence or a part of one."""
 
     queries: Spans
     keys: Spans
@@ -228,11 +228,12 @@ LEAST_QUERIES = 32  # the fewest queries of a piece; smaller products would not 
 def cut_into_pieces(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> Pieces:
-    """Return each sentence as one piece, or as several if that halves a CPU's work for the longest.
+    """Return sentences as whole pieces, or cut if that halves a CPU's work for the longest one.
 
     A part has as many queries as a position may attend to on one side, or a multiple of that, so
-    that a part of a picture begins at the start of a row. On GPUs sentences stay whole: there the
-    gradients of keys in several parts would be added in no fixed order.
+    that a part of a picture begins at the start of a row. Without a neighbourhood sentences stay
+    whole, and also on GPUs, where gradients of keys in several parts would be added in no fixed
+    order.
     """
     own, theirs = Spans.from_lengths(queries), Spans.from_lengths(keys)
     whole = Pieces(own, theirs, np.zeros(len(queries), dtype=np.int64))
@@ -258,7 +259,7 @@ def cut_into_pieces(
 def build_padded_blocks(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> list[PaddedBlock]:
-    """Build a batch's padded blocks, few and with little padding, from its sentences' lengths."""
+    """Build a few padded blocks, with little padding, for sentences of these lengths."""
     pieces = cut_into_pieces(queries, keys, mask, device)
     query_lengths, key_lengths = pieces.queries.lengths, pieces.keys.lengths
     order = np.lexsort((query_lengths, key_lengths))
@@ -267,7 +268,7 @@ def build_padded_blocks(
 
 
 def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
-    """Return the indices that split pieces of these sorted lengths into one bucket per block."""
+    """Return the index of the first piece of each later block, for these sorted lengths."""
     bounds: list[int] = []
     first, needed, tallest = 0, 0, 0
     for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
@@ -283,7 +284,7 @@ def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
 def build_padded_block(
     pieces: Pieces, bucket: "np.ndarray", mask: AttentionMask, device: torch.device
 ) -> PaddedBlock:
-    """Return a block of `bucket`'s pieces: padded indices of queries and keys, and their mask."""
+    """Return the padded block of the pieces with the indices `bucket`."""
     queries, keys = (index_block_tokens(side, bucket) for side in (pieces.queries, pieces.keys))
     masked = None
     if not (mask == FULL_ATTENTION and keys.is_real.all()):
@@ -299,7 +300,7 @@ def build_padded_block(
 
 
 def index_block_tokens(spans: Spans, bucket: "np.ndarray | slice" = slice(None)) -> BlockTokens:
-    """Return the token indices of some spans (indices `bucket`, or all), padded to the longest."""
+    """Return the token indices of the spans that `bucket` selects, padded to the longest span."""
     lengths = spans.lengths[bucket, None]
     positions = np.arange(lengths.max())[None, :]
     indices = spans.starts[bucket, None] + np.minimum(positions, lengths - 1)
@@ -313,7 +314,7 @@ class HeadRows:
 
     tokens: Int[Tensor, " P"]  # the token whose vector is in each row of the blocks
     heads: Int[Tensor, " P"]  # the head whose vector is in each row of the blocks
-    rows: Int[Tensor, " TH"] | None  # row of each token's head; None if tokens are in several
+    rows: Int[Tensor, " TH"] | None  # the row of each token and head; None if pieces share tokens
     count: int  # TH, the heads of all tokens
     padding: Int[Tensor, " _"] | None  # the rows past a sentence's end; None if there are none
     shapes: Sequence[tuple[int, int]]  # (G · H, L) of each block
@@ -356,10 +357,7 @@ class HeadRows:
 def build_head_rows(
     blocks: Sequence[BlockTokens], heads: int, device: torch.device, *, overlap: bool = False
 ) -> HeadRows:
-    """Build index tables for blocks of queries or keys; with `overlap`, blocks may share tokens.
-
-    With `overlap` a token may be in several blocks.
-    """
+    """Build index tables for blocks of queries or keys; pieces may share tokens if `overlap`."""
     shapes = [(len(one.indices), heads, one.indices.shape[1]) for one in blocks]
     tokens = concatenate_broadcast([one.indices[:, None] for one in blocks], shapes)
     head = concatenate_broadcast([np.arange(heads)[:, None] for _ in blocks], shapes)

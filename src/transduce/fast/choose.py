@@ -140,7 +140,8 @@ def choose_operations(
 ) -> Operations:
     """Return the fastest operations for models of these sizes on a device, in a precision.
 
-    Flags on a GPU are never read, because reading one waits for all that is queued there.
+    On a GPU, `is_any` returns True without reading the flags, because reading one waits for all
+    work that is queued there.
     """
     on_cpu = device.type == "cpu"
     operations = PLAIN
@@ -159,10 +160,10 @@ def choose_operations(
     )
 
 
-def choose_leaving(
+def choose_strategy(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return `strategy`; for exact search on a GPU, one that removes done sentences in groups.
+    """Return `strategy`, changed for exact search on a GPU to remove done sentences in groups.
 
     On a GPU, removing a sentence costs more than some further steps of its rows. In a search that
     is not exact, the results of a done sentence could change while it waits.
@@ -175,8 +176,9 @@ def choose_leaving(
 def leave_together(step: StepResult) -> StepResult:
     """Return `step` with all done sentences leaving the batch, or none of them while they are few.
 
-    They are few if they are less than an eighth of the batch and none is at its length limit. In an
-    exact search, later hypotheses of a done sentence are no better, and of equals the older stay.
+    They are few if they are less than an eighth of the batch and none is at its length limit. In
+    an exact search, later hypotheses of a done sentence are no better, and of equal hypotheses the
+    older stay.
     """
     done, beams = step.is_leaving, step.beams
     is_full = beams.lengths == beams.max_lengths
@@ -194,7 +196,7 @@ def choose_highest_sums(device: torch.device) -> HighestSums:
     return partial(highest_sums, find_maxima=partial(find_block_maxima_by_triton, block=BLOCK))
 
 
-def choose_sentences(
+def choose_batch_size(
     device: torch.device,
     sentence_count: int,
     models: Sequence[tuple[Architecture, int]],
@@ -202,7 +204,8 @@ def choose_sentences(
 ) -> int:
     """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
 
-    `models` has the sizes and target symbols of each model; a sentence has `width` hypotheses.
+    `models` has the sizes and the number of target symbols of each model. A sentence has `width`
+    hypotheses.
     """
     if sentence_count != Search.batch_size or device.type not in {"cpu", "cuda"}:
         return sentence_count
@@ -213,7 +216,10 @@ def choose_sentences(
 
 
 def choose_lines(device: torch.device, line_count: int) -> int:
-    """Return how many lines to read at once: `line_count`; on a GPU, if over 1, at least 16,384."""
+    """Return how many lines to read at once: `line_count`, or at least 16,384 on a GPU.
+
+    A `line_count` of 1 always stays 1.
+    """
     return max(line_count, GPU_LINES) if device.type == "cuda" and line_count > 1 else line_count
 
 
@@ -233,15 +239,15 @@ def choose_search_operations(
 
 
 def load_loops() -> bool:
-    """Load or compile a search's loops; return False if they fail or torch has several threads."""
+    """Load or compile a search's loops; return whether they work and torch has a single thread."""
     return torch.get_num_threads() == 1 and try_loops()
 
 
 @cache
 def try_loops() -> bool:
-    """Run all loops of a search on zeros; return False if numba is missing or fails here.
+    """Run all compiled loops of a search on zeros; return whether they work on this machine.
 
-    numba may also not fit this numpy, lack a shared library, or find the disk full.
+    numba may be missing, not fit this numpy, lack a shared library, or find the disk full.
     """
     try:
         import numba
@@ -272,7 +278,7 @@ def run_loops_once() -> None:
 
 
 def with_compiled_loops(operations: Operations) -> Operations:
-    """Return CPU operations with compiled loops for cached attention, log_softmax, highest_sums."""
+    """Return `operations` with compiled loops for cached attention, log_softmax, highest_sums."""
     cached = operations.start_cache
     if cached is start_cache:
         cached = partial(start_cache, attend=attend_by_loops_if_faster)
@@ -317,8 +323,8 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
 def can_run_triton(device: torch.device, module: str, *sizes: int) -> bool:
     """Run the Triton kernels of `fast/<module>.py` once with `sizes`; return whether they work.
 
-    They are run once in a process to find out: Triton needs a C compiler and a folder for its code,
-    and a GPU may lack the memory for a tile. Where anything fails, torch computes the same.
+    The answer is cached. Triton needs a C compiler and a folder for its code, and a GPU may lack
+    the memory for a tile. If anything fails, torch computes the same.
     """
     if device.type != "cuda" or not torch.cuda.is_available():
         return False
@@ -366,7 +372,7 @@ def can_run_graphs(model: Transformer, training: Training) -> bool:
 def choose_loss(
     device: torch.device, precision: torch.dtype, *, compiled: bool = False
 ) -> SmoothedLoss:
-    """Return the smoothed loss: by Triton where it runs, else by torch, compiled if `compiled`."""
+    """Return the smoothed loss by Triton if it works, else by torch, compiled if `compiled`."""
     if precision != torch.float64 and can_run_triton(device, "triton_loss"):
         from transduce.fast.triton_loss import cross_entropy_by_triton
 

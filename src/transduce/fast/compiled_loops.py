@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# From this many rows (one per hypothesis) on, compiled loops are faster than torch's operators, and
-# oneDNN is for 8-bit products and for attention in bfloat16. So each graph of the layers is traced
-# either for fewer rows or for at least as many.
+# From this many rows (one per hypothesis) on, compiled loops are faster than torch's operators.
+# oneDNN is then faster for 8-bit products and for attention in bfloat16. So each graph of the
+# layers is traced either for fewer rows or for at least as many.
 MANY_ROWS = 64
 
 LOOP_TYPES = torch.float32, torch.bfloat16  # of tensors that compiled loops read
@@ -25,25 +25,26 @@ ANY_ORDER = frozenset({"reassoc", "contract", "arcp", "nsz"})
 
 
 def has_rows_for_loops(tensor: Tensor, rows: int) -> bool:
-    """Return whether loops in one thread are faster than torch for a tensor with `rows` rows."""
+    """Return whether compiled loops can read `tensor` and beat torch for `rows` rows."""
     return rows >= MANY_ROWS and tensor.device.type == "cpu" and tensor.dtype in LOOP_TYPES
 
 
 def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
-    """Return a function compiled by numba, with its operations in the order written."""
+    """Return `function` compiled by numba, with all operations in the order written."""
     return compile_when_called(function, fastmath=False)
 
 
 def compile_sums(function: Callable[..., Any]) -> Any:  # noqa: ANN401
-    """Return a function compiled by numba that may add the terms of a sum in any order."""
+    """Return `function` compiled by numba, which may add the terms of a sum in any order."""
     return compile_when_called(function, fastmath=set(ANY_ORDER))
 
 
 def compile_when_called(function: Callable[..., Any], *, fastmath: set[str] | bool) -> Any:  # noqa: ANN401
-    """Return a function that numba compiles at its first call; its code is kept on disk.
+    """Return `function` as numba compiles it at its first call; the code is cached on disk.
 
-    Where numba finds no folder to write to, every process compiles anew. The code on disk is
+    Without a folder that numba can write to, every process compiles anew. The code on disk is
     renewed when the file of the function changes, so a loop calls only functions of its own file.
+    `fastmath` is numba's option.
     """
     import numba
 

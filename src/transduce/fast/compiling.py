@@ -56,7 +56,7 @@ def build_for_compiled_layers(
     *,
     build: BuildAttention,
 ) -> BatchAttention:
-    """Build a batch's attention; torch.compile does not trace it unless it is torch's kernel."""
+    """Build a batch's attention, which torch.compile traces only if it is a `VarlenAttention`."""
     attend = build(query_lengths, key_lengths, mask)
     return attend if isinstance(attend, VarlenAttention) else torch.compiler.disable(attend)
 

@@ -26,10 +26,10 @@ NEAR = 0.02  # a graph that differs more from the plain layers (relatively) is r
 
 @final
 class LayersGraph:
-    """A CUDA graph of a decoding step's layers, for one number of sentences and of hypotheses."""
+    """A CUDA graph of a decoding step's layers, for fixed numbers of sentences and hypotheses."""
 
     def __init__(self, decoder: Iterable[StepLayer], x: Tensor, step: StepTensors) -> None:
-        """Run the layers once for their kernels and this step's states, `first`; capture them."""
+        """Run the layers once, for kernels and this step's states `first`; then capture them."""
         from transduce.fast.triton_search import TABLE_LENGTH, TableLayer
 
         width, device = step.visible.shape[1], x.device
@@ -65,7 +65,7 @@ class LayersGraph:
 @final
 @dataclass
 class DecodingGraphs:
-    """CUDA graphs that run a decoder's layers in decoding steps; weights must not be replaced."""
+    """CUDA graphs of one decoder's layers in decoding steps; its weights must not be replaced."""
 
     graphs: dict[tuple[int, int], LayersGraph | None] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)  # a graph computes one step at a time
@@ -103,6 +103,6 @@ def build_graph(
 
 
 def round_up_sentences(sentences: int) -> int:
-    """Round up to the nearest of 1, 2, 3, 4, 6, 8, 12, 16 …: powers of two and 3/4 of them."""
+    """Round up to a power of two or 3/4 of one, that is 1, 2, 3, 4, 6, 8, 12, 16 and so on."""
     power = 1 << (sentences - 1).bit_length()
     return power // 4 * 3 if power >= 4 and sentences <= power // 4 * 3 else power

@@ -1,7 +1,7 @@
 """Dropout with cheap random bits    (section 5.4)
 
 torch draws one random number for every element, on one thread of a CPU. In this module four
-elements share the 64 bits of one draw, 16 bits each: the probability is exact to 1 in 65,536.
+elements share the 64 bits of one draw, 16 bits each, so the probability is exact to 1 in 65,536.
 """
 
 from typing import Any, final
@@ -57,7 +57,7 @@ class DropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_x: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
-        """Return the gradient of x: the gradient of the output times the mask."""
+        """Return the gradient of x (the output's gradient times the mask), and None for p."""
         (mask,) = ctx.saved_tensors
         return d_x * mask, None
 
@@ -68,7 +68,7 @@ def build_dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*
         return torch.empty_like(x).bernoulli_(1 - p).div_(1 - p)
     draws = draw_words(x)
     mask = torch.empty_like(x)
-    torch.ge(view_bits(draws, x), compute_least_kept(p), out=mask)
+    torch.ge(view_bits(draws, x), compute_dropout_threshold(p), out=mask)
     return mask.mul_(1 / (1 - p))
 
 
@@ -82,6 +82,6 @@ def view_bits(words: Int[Tensor, " words"], x: Float[Tensor, "*shape"]) -> Int[T
     return words.view(torch.int16)[: x.numel()].view(x.shape)
 
 
-def compute_least_kept(p: float) -> int:
+def compute_dropout_threshold(p: float) -> int:
     """Return the dropout threshold: the least random int16 that keeps an element."""
     return round(p * 65_536) + LEAST_BITS

@@ -24,7 +24,7 @@ NORM_ROW = 1_024  # gradients per row; each row's norm is computed first
 
 @final
 class FlatAdam:
-    """Adam on a model's weights as one flat tensor; the model's parameters become its views."""
+    """Adam on one flat tensor of a model's weights; turns the model's parameters into views."""
 
     def __init__(self, model: nn.Module, training: Training) -> None:
         self.names = [name for name, _ in model.named_parameters()]
@@ -150,10 +150,10 @@ class FlatAdam:
 
 
 def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
-    """Move a weight's gradient to `view`: overwrite it if `index` is in `stale`, else add to it.
+    """Move `weight.grad` to `view`: overwrite the view if `index` is in `stale`, else add to it.
 
     The view is the weight's part of the flat gradient. `stale` holds the indices of the weights
-    without a gradient in this update so far, and loses `index`.
+    without a gradient in this update so far; `index` is removed from it.
     """
     assert weight.grad is not None
     if index in stale:
@@ -165,5 +165,5 @@ def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tenso
 
 
 def choose_optimiser() -> BuildOptimiser:
-    """Return `FlatAdam`, or the plain `Adam` if that was changed."""
+    """Return the class `FlatAdam`, or `Adam` if the code of `Adam` in `paper/` was changed."""
     return Adam if is_changed(Adam.__name__) else FlatAdam

@@ -38,11 +38,11 @@ NEAR = 0.02  # the largest relative distance of gradients, as some kernels add i
 
 
 class Shape(NamedTuple):
-    """The sizes that all batches of a graph share."""
+    """The sizes that all micro-batches of one CUDA graph share."""
 
-    tokens: tuple[int, ...]  # of source and target
-    longest: tuple[int, ...]  # tokens of a sentence of each side, rounded up
-    offsets: int  # of each side; see `compute_offsets`
+    tokens: tuple[int, ...]  # number of tokens of source and target
+    longest: tuple[int, ...]  # tokens of the longest source and target sentence, rounded up
+    offsets: int  # number of offsets of each side; see `compute_offsets`
     overwritten: int = 0  # how many gradients the micro-batch overwrites; it adds to the others
 
     @property
@@ -60,7 +60,7 @@ class LaidOutBatch(Batch):
     numbers: Int[Tensor, " n"]
 
     def to(self, device: torch.device | str) -> "LaidOutBatch":  # noqa: ARG002 - a graph copies
-        """Return the batch itself, because a graph copies its numbers to the device."""
+        """Return the batch itself; a graph copies `numbers` to the device."""
         return self
 
 
@@ -87,8 +87,9 @@ def lay_out(batch: Batch, pad: Callable[[Batch], Batch]) -> LaidOutBatch:
 def pad_to_few_shapes(batch: Batch, *, longest: int) -> Batch:
     """Return a batch with token counts padded to multiples of 2^i, so that few shapes occur.
 
-    No padding sentence is longer than `longest` tokens or than either side's longest sentence,
-    because the longest sentence decides how long attention takes.
+    2^i is the largest power of two up to a 16th of the larger count, but at least 64. No padding
+    sentence is longer than `longest` tokens or than either side's longest sentence, because the
+    longest sentence decides how long attention takes.
     """
     sides = batch.source, batch.target
     tokens = max(len(side.ids) for side in sides)
@@ -114,7 +115,7 @@ class FixedSide(Packed):
 
 @final
 class GradientGraph:
-    """A CUDA graph that adds the gradients of a micro-batch, for one shape."""
+    """A CUDA graph that adds the gradients of micro-batches of one `Shape`."""
 
     def __init__(self, optimiser: FlatAdam, shape: Shape) -> None:
         self.optimiser, device = optimiser, optimiser.weights.device
@@ -167,14 +168,17 @@ def compute_loss_of_labels(
     labels: Tensor,
     loss: SmoothedLoss,
 ) -> tuple[Tensor, Tensor]:
-    """Return (loss, -log p) of `labels`, a graph's padded targets, in place of the targets `_`."""
+    """Return both sums of `loss` for a graph's padded `labels`; ignore the third argument."""
     return loss(states, weight, labels, mass, bias)
 
 
 @final
 @dataclass
 class GradientGraphs:
-    """CUDA graphs that add micro-batches' gradients, one for each shape that occurs again."""
+    """CUDA graphs that add micro-batches' gradients, one for each shape that occurs twice.
+
+    There are at most MOST_GRAPHS. Other micro-batches are computed without a graph.
+    """
 
     optimiser: FlatAdam
     graphs: dict[Shape, GradientGraph] = field(default_factory=dict)
@@ -208,7 +212,11 @@ class GradientGraphs:
     def compare(
         self, plain: Callable[[], Tensor], other: Callable[[], Tensor]
     ) -> tuple[Float[Tensor, "2"], bool]:
-        """Return `plain`'s (loss, -log p), and whether `other` fits in memory and agrees."""
+        """Call `plain`, then `other`; return (loss, -log p) of `plain`, and whether they agree.
+
+        The gradients of `plain` are kept. If a micro-batch takes too much memory for a graph,
+        `other` is not called, and the answer is False.
+        """
         flat = self.optimiser.weights.grad
         assert flat is not None
         begin, stale = flat.clone(), set(self.optimiser.stale)

@@ -35,7 +35,7 @@ def highest_sums(
     *,
     find_maxima: FindMaxima | None = None,
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest of W V sums score + log P, and their columns    (6.1)
+    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
 
     `find_maxima` replaces `find_block_maxima` if it is given.
     """
@@ -55,7 +55,7 @@ def highest_sums(
 def highest_sums_by_loops(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest of W V sums and their columns, by compiled loops."""
+    """Return each sentence's `count` highest sums and their columns, if possible by loops."""
     if log_probs.dtype == torch.float64 or count > MOST_BY_LOOPS:
         return highest_sums(scores, log_probs, count)
     from transduce.fast.search_loops import fill_highest_sums
@@ -75,10 +75,10 @@ def find_candidate_columns(
     count: int,
     find_maxima: FindMaxima | None,
 ) -> Int[Tensor, "S C"]:
-    """Return C columns of each sentence's W V sums, unsorted, among them the `count` highest.
+    """Return C columns of each sentence, among them those of its `count` highest sums.
 
-    The C columns are those of the `count` blocks with the highest maxima, and all columns outside
-    blocks.
+    They are the columns of the `count` blocks with the highest maxima, and all columns outside
+    blocks. If a sentence has at most `count` blocks, they are all of its columns.
     """
     (sentences, width), symbols = scores.shape, log_probs.shape[1]
     blocks = symbols // BLOCK  # blocks of a row; symbols after the last block are always candidates
@@ -112,7 +112,7 @@ def find_block_maxima(
 def tabulate_blocks(
     width: int, symbols: int, device: torch.device
 ) -> tuple[Int[Tensor, " B"], Int[Tensor, "B block"], Int[Tensor, " rest"]]:
-    """Return a sentence's B block indices, the columns of each block, and the columns in none.
+    """Return a sentence's B block indices, each block's columns, and the columns outside blocks.
 
     A sentence has `width` · `symbols` columns. The result is cached, since every step needs it.
     """
@@ -125,7 +125,7 @@ def tabulate_blocks(
 def rank_highest(
     values: Float[Tensor, "S C"], columns: Int[Tensor, "*S C"], count: int
 ) -> Int[Tensor, "S K"]:
-    """Return the indices of each row's `count` highest values; ties go to the lowest of `columns`.
+    """Return the indices of each row's `count` highest values; equal ones are sorted by `columns`.
 
     The highest value comes first. The high part of the sort key is the bit pattern of |value| as an
     integer, which grows with |value| and is negated for values above 0. The low part is the column,

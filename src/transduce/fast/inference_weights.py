@@ -201,8 +201,9 @@ def replace_linear_modules(
 ) -> None:
     """Replace every `Linear` in a model by `build(linear, its parent)`, in place.
 
-    Modules of derived classes stay, and so do embeddings that are tied to the output matrix. Each
-    old weight is freed before the next one is built.
+    Modules of derived classes stay, and so do embeddings that are tied to the output matrix. All
+    stay if the code of `Linear` in `paper/` was changed. Each old weight is freed before the next
+    one is built.
     """
     if is_changed(Linear.__name__):
         return

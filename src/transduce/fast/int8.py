@@ -1,7 +1,7 @@
 """Linear maps in 8-bit integers for inference: each row has a scale of its own (decision 0039)
 
 Each row of x is divided by its largest magnitude and rounded to 8 bits, as each row of W was.
-The products are summed exactly, as integers: a row has the same product alone and in a batch.
+The products are summed exactly, as integers, so a row has the same product alone and in a batch.
 
 The kernels of two libraries give products that are equal to the bit. FBGEMM's kernel rounds its
 inputs and is faster with few rows. oneDNN's kernel takes rounded inputs and is faster with many.
@@ -38,7 +38,7 @@ WIDE, SMALL, LARGE = 3, 2**18, 2**19
 
 
 def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> int:
-    """Return the least row count from which to use oneDNN rather than FBGEMM, or NEVER."""
+    """Return from how many rows of x on to use oneDNN rather than FBGEMM, or NEVER."""
     if not has_equal_onednn_kernel():
         return NEVER
     if "amx_int8" in processor.features:
@@ -68,7 +68,7 @@ class Int8Linear(nn.Module):
     def multiply(
         self, x: Float[Tensor, "R n"]
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
-        """Return (x / c) Wᵀ and c, which is the largest magnitude of each row of x."""
+        """Return (x / c) Wᵀ and c, where c has the largest magnitude of each row of x."""
         magnitudes = x if self.follows_relu else x.abs()
         largest = magnitudes.amax(dim=1, keepdim=True)
         matrix = self.for_few_rows if x.shape[0] < self.rows_for_onednn else self.for_many_rows
@@ -128,7 +128,7 @@ POSITIVE = InputLevels(255, 0)  # for inputs from 0 to 1: twice as fine
 
 
 def round_rows_to_int8(weight: Float[Tensor, "m n"], levels: int) -> Tensor:
-    """Return W as a quantized tensor, each row rounded to -levels .. levels by its own scale."""
+    """Return W as a quantized tensor, each row a scale times integers from -levels to levels."""
     scales = weight.abs().amax(dim=1).clamp_(min=SMALLEST).double() / levels
     zeros = torch.zeros(len(weight), dtype=torch.long)
     with hide_deprecation_warning():
@@ -213,10 +213,10 @@ def do_sums_saturate() -> bool:
 
 @functools.cache
 def has_equal_onednn_kernel() -> bool:
-    """Return whether oneDNN's kernel sums in 32 bits and gives FBGEMM's product to the bit.
+    """Return whether oneDNN's 8-bit kernel gives the same bits as FBGEMM's and sums in 32 bits.
 
     In some versions of torch, such as 2.11, inputs near the middle of two levels are rounded
-    differently for the two kernels.
+    differently by the two kernels.
     """
     if do_sums_saturate():
         return False

@@ -24,7 +24,7 @@ from transduce.machine.device import convert_to_lists
 from transduce.packed import move_to_device
 
 # N layers · S sentences · W rows of each, R = S W · H heads · K = d_k · s source positions
-# c slots, of which the last W are this step's · T source tokens of all sentences
+# c slots, the last W for this step's tokens · T source tokens of all sentences
 
 SPARE_STEPS = 4  # number of further steps that `compact` allocates slots for
 SLOT_MULTIPLE = 16  # a softmax over a multiple of 16 slots is up to twice as fast
@@ -39,7 +39,7 @@ class KVCache:
     """The state of incremental decoding: keys and values of earlier steps and of the sources.
 
     A step writes into free capacity of the cache that it extends, and `keep_sentences` overwrites
-    finished sentences: only the newest cache may be used afterwards.
+    finished sentences, so only the newest cache may be used afterwards.
     """
 
     keys: Float[Tensor, "N S H capacity K"]
@@ -64,7 +64,7 @@ class KVCache:
         return self.visible.shape[2]
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "KVCache":
-        """Return the cache of the given hypotheses (indices of rows, at least one), in that order.
+        """Return the cache of the hypotheses with these row indices (at least one), in this order.
 
         The rows of a sentence must be contiguous, and sentences keep their order unless some are
         dropped. Each sentence keeps its number of rows, unless all sentences had a single row.
@@ -80,7 +80,7 @@ class KVCache:
         return replace(cache, visible=visible)
 
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
-        """Return the cache of these sentences (indices); may overwrite the others' memory."""
+        """Return the cache of the sentences with these indices; may overwrite the old cache."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         source_lengths = (mask == 0).sum(dim=-1).flatten()
         kept, tokens, source_tokens = convert_to_lists([sentences, lengths, source_lengths])
@@ -126,14 +126,17 @@ class KVCache:
     def select_slots(
         self, order: Int[Tensor, "S kept"], count: int
     ) -> tuple[Bool[Tensor, "S W {count}"], Int[Tensor, "S {count}"]]:
-        """Return visibility and positions of each sentence's slots `order`, padded to `count`."""
+        """Return `visible` and `positions` of the slots in `order`, padded to `count` slots."""
         width, more = self.visible.shape[1], count - order.shape[1]
         visible = self.visible.gather(2, order[:, None].expand(-1, width, -1))
         positions = self.positions.gather(1, order)
         return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
 
     def begin_step(self, reach: int | None) -> "KVCache":
-        """Return the cache with slots for new tokens; hide slots over `reach` positions back."""
+        """Return the cache with a slot per new token; hide tokens over `reach` positions back.
+
+        Nothing is hidden if `reach` is None.
+        """
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
         own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
@@ -165,7 +168,7 @@ class KVCache:
         return replace(self, lengths=self.lengths + 1, longest=self.longest + 1)
 
     def concatenate(self, other: "KVCache") -> "KVCache":
-        """Return one cache with the hypotheses of both caches, which may differ in length."""
+        """Return one cache with the hypotheses of this cache, then those of `other`."""
         both = self, other
         live = [cache.find_live_slots() for cache in both]
         kept = max(order.shape[1] for order in live)
@@ -209,10 +212,10 @@ def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[i
 def locate_slots(
     order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
 ) -> Int[Tensor, " indices"]:
-    """Return the flat indices of all sentences' slots `order` in one layer's keys, for all heads.
+    """Return flat indices of the slots `order` for every sentence and head, in one layer's keys.
 
-    The slots are padded to `capacity`. `shape` is that of the keys: layers, sentences, heads,
-    slots, width.
+    A row of `order` has slot indices of one sentence; it is padded to `capacity` unless it is
+    empty. `shape` is that of the keys: layers, sentences, heads, slots, width.
     """
     sentences, heads, before = shape[1:4]
     if not order.shape[1]:
@@ -225,7 +228,11 @@ def locate_slots(
 def gather_slots(
     sides: Sequence[Float[Tensor, "N _ H _ K"]], slots: Sequence[Int[Tensor, " _"]], capacity: int
 ) -> Float[Tensor, "N S H capacity K"]:
-    """Copy chosen slots of each cache's keys (or values) to one new tensor of `capacity` slots."""
+    """Copy some slots of caches' keys (or values) to one new tensor with `capacity` slots.
+
+    `sides` has the keys (or values) of each cache, and `slots` the indices that `locate_slots`
+    returns for it. A cache without indices gets zeros.
+    """
     layers, _, heads, _, width = sides[0].shape
     counts = [side.shape[1] for side in sides]
     copy = sides[0].new_empty(layers, sum(counts), heads, capacity, width)
@@ -402,12 +409,12 @@ class CachedLayer:
         self.new_values.copy_(v)
 
     def attend(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
-        """Attend from each of R = S W hypotheses to its own history    (equation 1)"""
+        """Attend from each newest token to its hypothesis; join the heads    (equation 1)"""
         width = self.step.output_width
         return self.attend_cached(q, self.keys, self.values, self.step.mask, width)
 
     def attend_to_source(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
-        """Attend from each of R = S W hypotheses to its own source    (equation 1)"""
+        """Attend from each newest token to its source; join the heads    (equation 1)"""
         mask, width = self.step.tensors.memory_mask, self.step.output_width
         return self.attend_cached(q, self.memory_keys, self.memory_values, mask, width)
 

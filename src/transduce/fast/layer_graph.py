@@ -27,7 +27,7 @@ RunTensors = Callable[..., Tensor]  # layers or their graph: x and the tensors o
 
 
 class StepKind(StrEnum):
-    """Kinds of decoding step on a CPU, by kernels used; each has a TorchScript graph of its own."""
+    """Kinds of decoding step on a CPU that use different kernels; each has its own graph."""
 
     FEW_ROWS = "few rows"
     MANY_ROWS = "many rows"
@@ -40,7 +40,7 @@ STEPS_BEFORE = {StepKind.FEW_ROWS: 100, StepKind.MANY_ROWS: 1000, StepKind.COMPI
 
 
 def find_kind(x: Float[Tensor, "R d_model"], attend: AttendCached) -> StepKind:
-    """Return the kind of a decoding step with these inputs x and this attention function."""
+    """Return the `StepKind` of a decoding step, by its number of rows and attention function."""
     if attend is attend_by_loops_if_faster and has_rows_for_loops(x, x.shape[0]):
         return StepKind.COMPILED_LOOPS
     return StepKind.MANY_ROWS if x.shape[0] >= MANY_ROWS else StepKind.FEW_ROWS
@@ -48,10 +48,10 @@ def find_kind(x: Float[Tensor, "R d_model"], attend: AttendCached) -> StepKind:
 
 @final
 class LayerGraph:
-    """Runs a decoder's layers in decoding steps on a CPU, plainly at first, then by a graph.
+    """Runs a decoder's layers in decoding steps on a CPU; traces a graph of them after some steps.
 
-    From then on weights and modules must not be replaced. The layers stay plain with a plain cache,
-    where torch cannot trace them, and if the graph's first states differ from the plain ones.
+    Once a graph is traced, weights and modules must not be replaced. No graph is used with a plain
+    cache, if torch cannot trace the layers, or if the graph's first states differ from theirs.
     """
 
     def __init__(self, decoder: Iterable[StepLayer]) -> None:
@@ -91,7 +91,7 @@ class DecoderLayers(nn.Module):
         self.decoder, self.attend = decoder, attend
 
     def forward(self, x: Float[Tensor, "R d_model"], *step: Tensor) -> Float[Tensor, "R d_model"]:
-        """Return the last layer's states of R hypotheses; `step` has `StepTensors`' tensors."""
+        """Return the last layer's states of R hypotheses; `step` is `StepTensors` unpacked."""
         return run_layers(self.decoder, x, CacheStep(StepTensors(*step), self.attend))
 
 
@@ -116,6 +116,6 @@ def trace_layers(
 
 
 def run_unoptimised(traced: RunTensors, *tensors: Tensor) -> Tensor:
-    """Run a graph without torch's optimisations, which join products and so change bits."""
+    """Run a graph without torch's optimisations, which fuse products and so change rounding."""
     with torch.jit.optimized_execution(should_optimize=False):  # type: ignore[attr-defined]
         return traced(*tensors)

@@ -26,7 +26,7 @@ SLICE_TOKENS = 384
 AMX_SLICE_TOKENS = 1_536  # in bfloat16 with AMX, which multiplies faster but reads no faster
 SLICE_BYTES = 80_000_000  # the most bytes of a slice's logits on a CPU
 SOFTMAX_LOGITS = 1_000_000  # the most logits of one softmax on a CPU, to fit the CPU's cache
-PADDING = -1  # in place of a target, for the kernel of a GPU
+PADDING = -1  # the target of a padding token, for the kernel of a GPU
 GPU_SLICE_LOGITS = 256_000_000  # the most logits of a slice on a GPU: 1 GB in float32
 CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
@@ -65,7 +65,7 @@ def smoothed_loss(
 
     `states` are T_P decoder states: T of the targets, then padding, which the sums leave out.
     `weight` is the output matrix of V symbols, `bias` their bias if the model has one, and `mass`
-    the probability of label smoothing.
+    the probability of label smoothing. `kernel` computes the sums and the gradient of some logits.
     """
     loss, nats = SlicedLoss.apply(states, weight, targets, mass, kernel, bias)
     return loss, nats
@@ -168,7 +168,7 @@ def log_softmax_in_place(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 
 def log_softmax_by_loops_if_faster(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """Return the log-softmax over V, for many rows by compiled loops; may overwrite the logits."""
+    """Return the log-softmax over V, by compiled loops if faster; may overwrite the logits."""
     logits = at_least_float32(logits)
     if not has_rows_for_loops(logits, logits.shape[0]):
         return torch.log_softmax(logits, dim=-1, out=logits)

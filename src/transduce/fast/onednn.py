@@ -16,7 +16,7 @@ HAS_BFLOAT16 = "mkldnn._is_mkldnn_bf16_supported"
 
 
 class PackedModule(nn.Module):
-    """A module with weights packed for this machine's kernels; it refuses copying and pickling."""
+    """A module with weights packed for this machine; copying or pickling it raises InputError."""
 
     def __reduce_ex__(self, _protocol: object) -> NoReturn:
         """Raise InputError, because the packed layout cannot be copied or pickled."""

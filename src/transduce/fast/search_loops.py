@@ -103,7 +103,7 @@ def log_softmax_by_loops(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 @intrinsic
 def prefetch_line(_: Any, numbers: Any, at: Any) -> Any:  # noqa: ANN401
-    """Numba intrinsic prefetch_line(numbers, at): fetch that cache line into the level-2 cache."""
+    """Numba intrinsic prefetch_line(numbers, at): prefetch the cache line that has numbers[at]."""
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401
         array = context.make_array(signature.args[0])(context, builder, values[0])
@@ -133,7 +133,10 @@ def compile_widen(x):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 # n
 
 @compile_sums
 def power_of_e(x: float32) -> float32:
-    """Return e^x for x <= 0 as 2^i · 2^f: i sets the exponent's bits, a series gives 2^f."""
+    """Return e^x for x <= 0, computed as 2^i · 2^f with an integer i and f from -1/2 to 1/2.
+
+    i sets the bits of the exponent, and a Taylor series gives 2^f.
+    """
     y = x * LOG2_E
     y = SMALLEST if y < SMALLEST else y  # NaN stays
     number = ZERO if np.isnan(y) else y  # NaN is no integer
@@ -153,9 +156,9 @@ def attend(
 ) -> None:
     """Write the attention of all sentences, hypotheses and heads to `out`    (equation 1)
 
-    `sides` are queries, keys and values, `sizes` W and K. `weights` is scratch memory for the
-    sentences that are computed together. The rows of `out` are a multiple of four; those after the
-    first W belong to no hypothesis.
+    `sides` are queries, keys and values, and `sizes` are W and K. `weights` is scratch memory for
+    the sentences that are computed together. The number of rows of `out` is a multiple of four;
+    rows after the first W belong to no hypothesis.
     """
     (q, q_strides), keys, values = sides
     (k, k_strides), (v, v_strides) = keys, values
@@ -183,7 +186,7 @@ def attend(
 
 @compile_loops
 def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
-    """Return, for each sentence, the indices of the blocks it reads, and how many these are.
+    """Return the indices of the blocks of positions that each sentence reads, and their counts.
 
     A sentence that reads over half of its blocks gets all: memory is read faster without gaps.
     """
@@ -207,9 +210,10 @@ def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
 def prefetch_head(
     side: Strided, turn: int, heads: int, width: int, blocks: Indices, counts: Indices
 ) -> None:
-    """Prefetch the keys or values that one head (`turn`) reads, unless its sentence reads them all.
+    """Prefetch the keys or values of head `turn`, unless its sentence reads all blocks.
 
-    `turn` is sentence · heads + head. Without gaps the processor itself prefetches, and faster.
+    `turn` is sentence · heads + head; after the last head nothing is prefetched. If all blocks are
+    read, the processor itself prefetches, and faster.
     """
     numbers, strides = side
     s, h = divmod(turn, heads)
@@ -226,9 +230,10 @@ def prefetch_head(
 def score_positions(
     q: Numbers, step: int, sizes: tuple[int, int], keys: Numbers, blocks: Indices, scores: Numbers
 ) -> None:
-    """Write to `scores` the products of W queries, `step` numbers apart, with some blocks' keys.
+    """Write the dot products of W queries with the keys of `blocks` to `scores`.
 
-    Four queries and two keys are computed at once; the last query fills up its group of four.
+    Queries start `step` numbers apart. Four queries and two keys are computed at once. If W is not
+    a multiple of four, the last query is repeated.
     """
     (width, key_width), count = sizes, blocks.shape[0] * POSITIONS_AT_ONCE
     for w in range(0, width, ROWS_AT_ONCE):
@@ -291,7 +296,7 @@ def mask_scores(row: Numbers, scale: float32, mask: Numbers, blocks: Indices) ->
 
 @compile_sums
 def add_up_values(weights: Numbers, values: Numbers, blocks: Indices, h: int, out: Numbers) -> None:
-    """Write each hypothesis' weighted sum of some blocks' values to `out`, at head h.
+    """Write each hypothesis' weighted sum of the values of `blocks` to `out`, for head h.
 
     Four hypotheses and four values are computed at once.
     """
@@ -355,7 +360,10 @@ def sum_powers(x: Numbers, highest: float32) -> float32:
 
 @compile_loops
 def subtract(x: Numbers, first: float32, second: float32) -> None:
-    """Subtract `first`, then `second`, from n numbers in place: more exact than one subtraction."""
+    """Subtract `first`, then `second`, from n numbers in place.
+
+    This is more exact than subtracting their sum.
+    """
     for j in range(x.shape[0]):
         x[j] = (x[j] - first) - second
 
@@ -372,10 +380,10 @@ def fill_highest_sums(
     sums: NDArray[float32],
     columns: NDArray[int64],
 ) -> bool:
-    """Fill in each sentence's K highest of score + log P; return whether all have K.
+    """Fill `sums` and `columns` with each sentence's K highest sums; return whether all have K.
 
-    The highest comes first, and the leftmost of equal ones. NaN does not count. Only blocks whose
-    highest sum may be among the K are read.
+    A sum is score + log P. The highest comes first, and the leftmost of equal ones. NaN does not
+    count. Only blocks whose highest sum may be among the K are read.
     """
     width, symbols, blocks = scores.shape[1], log_probs.shape[1], maxima.shape[2]
     limits, unused = np.empty(sums.shape[1], float32), np.empty(sums.shape[1], int64)
@@ -411,8 +419,9 @@ def insert_highest(
     columns: NDArray[int64],
     found: int,
 ) -> int:
-    """Insert each number + `score` among the `found` highest in `best`; return the new `found`.
+    """Insert each number + `score` in `best`, which has `found` sums; return the new `found`.
 
+    `best` is sorted; sums that have no room are dropped. `columns` gets the sums' columns, and
     `first` is the first number's column. A sum goes after equal ones. NaN is left out.
     """
     kept = best.shape[0]

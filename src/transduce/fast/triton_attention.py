@@ -33,14 +33,14 @@ NO_LIMIT = 1 << 20  # the width of a window that has no limit
 
 @triton.jit
 def load_rows(base, tokens, width, token_stride, real):  # type: ignore[no-untyped-def]
-    """Load the vectors of the tokens `tokens` from `base`; those with `real` False are 0."""
+    """Return the vectors of `tokens`, loaded from address `base`, or 0 where `real` is False."""
     at = base + tokens[:, None] * token_stride + width[None, :]
     return tl.load(at, mask=real[:, None], other=0.0)
 
 
 @triton.jit
 def compute_weights(q, k, keys, scale, before, after, QUERIES: tl.constexpr, KEYS: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Return softmax(Q Kᵀ / √d_k) within a window; rows that may attend to nothing are 0."""
+    """Return softmax(Q Kᵀ / √d_k) within a window, and 0 for queries that may attend to no key."""
     row, column = tl.arange(0, QUERIES)[:, None], tl.arange(0, KEYS)[None, :]
     allowed = (column < keys) & (column >= row - before) & (column <= row + after)
     scores = tl.where(allowed, tl.dot(q, tl.trans(k)) * scale, float("-inf"))
@@ -137,12 +137,12 @@ class ShortAttentionFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        """Return the gradients of queries, keys and values."""
+        """Return None for `layout`, then the gradients of queries, keys and values."""
         return (None, *run_backward(ctx.layout, d_out, *ctx.saved_tensors))
 
 
 class Layout(NamedTuple):
-    """Sentence offsets, longest lengths, and how many keys before and after it a query may read."""
+    """Sentence offsets, longest lengths, and how many keys before and after a query it may use."""
 
     query_offsets: Tensor
     key_offsets: Tensor
@@ -189,7 +189,7 @@ def build_packed_attention(
 
 
 def try_kernels(device: torch.device, d_k: int, d_v: int) -> None:
-    """Run both attention kernels on MOST_TOKENS tokens; raise an error if they fail or are off."""
+    """Run both attention kernels once; raise an error if they fail or give wrong numbers."""
     if not {d_k, d_v} <= set(WIDTHS):
         raise ValueError(f"these kernels take heads of {WIDTHS} numbers")
     q, k, v = (

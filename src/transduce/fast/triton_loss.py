@@ -19,7 +19,7 @@ def compute_row_loss(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kern
     logits_at, targets_at, loss_at, nats_at, real, mass, row_stride,
     symbols: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Write one token's loss and -log p, and overwrite its logits with the loss's gradient."""
+    """Write one token's loss and -log p; overwrite its logits with the gradient of the loss."""
     row = tl.program_id(0).to(tl.int64)
     at = logits_at + row * row_stride
     column = tl.arange(0, BLOCK)

@@ -1,7 +1,7 @@
 """LayerNorm(x + Dropout(y)) on a GPU by Triton: one kernel forward, one back    (sections 3.1, 5.4)
 
-torch runs three kernels each way, which only move numbers. The backward pass draws the same
-random numbers again instead of reading a mask.
+torch runs three memory-bound kernels each way. The backward pass draws the
+same random numbers again instead of reading a mask.
 """
 
 from typing import Any, final
@@ -25,7 +25,7 @@ ROUNDS = tl.constexpr(7)  # of Philox; 10 are usual, but 7 are enough for the te
 
 @triton.jit
 def draw_mask(seed_at, group, row, WIDTH: tl.constexpr, p):  # type: ignore[no-untyped-def]
-    """Return the seed's dropout mask of four rows: 0 with probability p, else 1 / (1 - p)."""
+    """Draw a dropout mask of four rows from a seed: 0 with probability p, else 1 / (1 - p)."""
     first, second, third, fourth = tl.rand4x(
         tl.load(seed_at), group * WIDTH + tl.arange(0, WIDTH), ROUNDS
     )
@@ -71,7 +71,7 @@ def add_and_norm_backward(  # type: ignore[no-untyped-def]
     d_out_at, total_at, gain_at, seed_at, mean_at, scale_at, d_x_at, d_y_at, d_gain_at, d_bias_at,
     p, rows, numbers: tl.constexpr, WIDTH: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
-    """Write the gradients of x and y, and this Triton program's part of the gain and bias sums."""
+    """Write the gradients of x and y, and this program's part of the gain and bias gradients."""
     program, column = tl.program_id(0), tl.arange(0, WIDTH)
     row = tl.arange(0, 4)[:, None]
     gain = tl.load(gain_at + column, mask=column < numbers, other=0.0).to(tl.float32)[None, :]
@@ -147,7 +147,7 @@ class AddNormFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        """Return the gradients of x, y, gain and bias."""
+        """Return the gradients of x, y, gain and bias, and None for `epsilon` and p."""
         total, gain, mean, scale, seed = ctx.saved_tensors
         rows, numbers = total.shape
         programs = min(PROGRAMS, triton.cdiv(rows, 4))

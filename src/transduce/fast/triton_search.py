@@ -43,11 +43,11 @@ def list_table(step: StepTensors) -> list[int]:
 
 @triton.jit
 def locate(entry, layer, sentence, head, kind):  # type: ignore[no-untyped-def]
-    """Read the table at `entry`: return a head's address of keys or values, and the slot stride.
+    """Return the address of a head's keys or values and the stride between slots, from a table.
 
-    `entry` points to their address and strides in the table, `kind` is the type of the numbers.
-
-    Heads have multiples of 16 numbers. Unless told so, the compiler loads the numbers one by one.
+    `entry` points to the tensor's address and strides in the table. `kind` is the type of its
+    numbers. Heads have multiples of 16 numbers. Unless the compiler is told so, the kernels load
+    the numbers one by one.
     """
     at = tl.load(entry).to(tl.pointer_type(kind))
     at += layer * tl.load(entry + 1) + sentence * tl.load(entry + 2) + head * tl.load(entry + 3)
@@ -79,7 +79,10 @@ def attend_rows(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kernel
     q_at, out_at, table_at, layer, width, scale, q_row, out_row, IS_SOURCE: tl.constexpr,
     K: tl.constexpr, V: tl.constexpr, ROWS: tl.constexpr, SLOTS: tl.constexpr,
 ):  # fmt: skip
-    """Write softmax(Q Kᵀ / √d_k) V of a sentence's W rows and a head."""
+    """Write softmax(Q Kᵀ / √d_k) V of a sentence's W newest tokens, for one head.
+
+    The keys are those of the source if `IS_SOURCE`, else those of each token's own hypothesis.
+    """
     sentence, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
     if sentence < tl.load(table_at + SENTENCES):
         kind = q_at.dtype.element_ty
@@ -131,7 +134,7 @@ def attend_rows(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kernel
 
 
 class TableLayer:
-    """One layer's part of a KV cache whose addresses a table holds, to append to and attend to."""
+    """One layer's part of a KV cache in a decoding step, which kernels find through a table."""
 
     def __init__(
         self, table: Int64[Tensor, " n"], layer: int, width: int, values: int, heads: int
@@ -142,7 +145,7 @@ class TableLayer:
     def split_heads(
         self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
     ) -> list[Float[Tensor, "R H k"]]:
-        """Return the newest tokens' q, k and v, which have these widths, split into heads."""
+        """Split the newest tokens' projections into parts of these widths, and each into heads."""
         return split_heads(x, heads, widths)
 
     def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
@@ -153,15 +156,15 @@ class TableLayer:
         )  # fmt: skip
 
     def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
-        """Attend from the newest tokens to their own hypotheses    (equation 1)"""
+        """Attend from each newest token to its hypothesis; join the heads    (equation 1)"""
         return self.run(q, is_source=False)
 
     def attend_to_source(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
-        """Attend from the newest tokens to their own sources    (equation 1)"""
+        """Attend from each newest token to its source; join the heads    (equation 1)"""
         return self.run(q, is_source=True)
 
     def run(self, q: Float[Tensor, "R H K"], *, is_source: bool) -> Float[Tensor, "R Hd_v"]:
-        """Return attention to the sources if `is_source`, else to the hypotheses' own histories."""
+        """Attend from each newest token to its source if `is_source`, else to its hypothesis."""
         out = q.new_empty(q.shape[0], self.heads * self.values)
         attend_rows[(q.shape[0] // self.width, self.heads)](
             q, out, self.table, self.layer, self.width, q.shape[2] ** -0.5, q.stride(0),
@@ -175,7 +178,7 @@ class TableLayer:
 def write_maxima(  # type: ignore[no-untyped-def]
     log_probs_at, maxima_at, row_stride, blocks, BLOCK: tl.constexpr, BLOCKS: tl.constexpr
 ):
-    """Write the highest number of each block of a row; NaN for a block of nothing but NaN."""
+    """Write the highest number in each block of a row, ignoring NaN; NaN if all are NaN."""
     row, block = tl.program_id(0).to(tl.int64), tl.program_id(1) * BLOCKS + tl.arange(0, BLOCKS)
     at = log_probs_at + row * row_stride + block[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
     inside = block < blocks
@@ -190,7 +193,7 @@ def write_maxima(  # type: ignore[no-untyped-def]
 def find_block_maxima_by_triton(
     log_probs: Float[Tensor, "R V"], width: int, block: int
 ) -> Float[Tensor, "S W blocks"]:
-    """Return the highest log-probability of each whole block of symbols, ignoring NaN."""
+    """Return the highest log p in each block of `block` symbols, ignoring NaN; NaN if all are."""
     rows, symbols = log_probs.shape
     blocks = symbols // block
     maxima = log_probs.new_empty(rows // width, width, blocks)

@@ -1,7 +1,7 @@
-"""Finds what was changed in `paper/`, so that it is computed as changed and not by its fast form
+"""Detection of changed code in `paper/`, which then runs in place of its fast form
 
-Every fast form stands for some functions and classes of the chapters. If the code of one of them is
-not the code that the fast form was written for, the plain part stays in use.
+Every fast form replaces some functions and classes of `paper/`. If the code of one of them differs
+from the code that the fast form was written for, the fast form is not used.
 """
 
 import hashlib
@@ -22,8 +22,9 @@ STEP = "SelfAttention CrossAttention Compatibility Transformer DecoderLayer Resi
 STEP += "FeedForward Linear"
 REST = "EncoderLayer Embedding SinusoidalPositions LearnedPositions Dropout AddDropout"
 
-# For each operation, module, optimiser or loop with a fast form: what the fast form stands for, and
-# the hash of its code. After a change, compare the fast form with it, then write the new hash.
+# For each operation, module, optimiser or loop with a fast form: the names in `paper/` that the
+# fast form replaces, and the hash of their code. After a change of that code, compare the fast
+# form with it, then write the new hash.
 ORIGINALS: Mapping[str, tuple[Mapping[str, str], str]] = {
     "build_attention": ({"operations": ATTENTION}, "16866ded61e1"),
     "start_cache": (
@@ -54,13 +55,13 @@ ORIGINALS: Mapping[str, tuple[Mapping[str, str], str]] = {
 
 
 def replace_unless_changed(given: Operations, **faster: object) -> Operations:
-    """Return operations with functions replaced by `faster`, except those changed in `paper/`."""
+    """Return `given` with functions replaced by `faster`, except those changed in `paper/`."""
     kept = {name: one for name, one in faster.items() if not is_changed(name)}
     return replace(given, **kept)  # type: ignore[arg-type] # types match the fields
 
 
 def find_changed(plain: Operations = PLAIN) -> set[str]:
-    """Return names in `ORIGINALS` whose code was changed; `plain` has the operations to check."""
+    """Return names of `ORIGINALS` whose code was changed; `plain` has the operations to check."""
     return {name for name in ORIGINALS if is_changed(name, plain)}
 
 
@@ -71,7 +72,7 @@ def is_changed(name: str, plain: Operations = PLAIN) -> bool:
 
 
 def hash_code(name: str, plain: Operations = PLAIN) -> str:
-    """Return a short hash of the code that a fast form stands for, without comments and spaces."""
+    """Return a hash of the code that a fast form replaces, without docstrings and comments."""
     sources = [read_source(getattr(plain, name))] if hasattr(plain, name) else []
     for chapter, names in ORIGINALS[name][0].items():
         module = import_module(f"transduce.paper.{chapter}")
@@ -82,7 +83,7 @@ def hash_code(name: str, plain: Operations = PLAIN) -> str:
 
 
 def list_sources(part: type | Callable[..., object]) -> Iterator[str]:
-    """Yield the source of a function, or the names of a class' bases and its methods' sources."""
+    """Yield a function's source; for a class, its bases' names, then each method's source."""
     if not isinstance(part, type):
         yield read_source(part)
         return

@@ -25,7 +25,10 @@ UNLIMITED = -1  # the width of a window that has no limit, for torch's kernel
 
 
 def import_varlen_kernel() -> Callable[..., Any]:
-    """Return torch's variable-length attention; importing it also imports torch's compiler."""
+    """Return torch's variable-length attention; raise ImportError if this torch has none.
+
+    Importing it also imports torch's compiler.
+    """
     from torch.nn.attention.varlen import varlen_attn
 
     return varlen_attn
@@ -78,7 +81,7 @@ class FixedLengths(tuple[int, ...]):  # for a graph, which serves one batch afte
 
     @staticmethod
     def build(longest: int, offsets: Int32[Tensor, " n"]) -> "FixedLengths":
-        """Return lengths that hold `longest`, which no sentence exceeds, and these `offsets`."""
+        """Build lengths from `offsets` and from `longest`, which no sentence exceeds."""
         lengths = FixedLengths([longest])
         lengths.offsets = offsets
         return lengths
@@ -92,16 +95,16 @@ def place_offsets(lengths: Sequence[int], device: torch.device) -> Int32[Tensor,
 
 
 def compute_window(mask: AttentionMask) -> tuple[int, int]:
-    """Return how many keys a mask allows before and after each query, -1 for all    (3.2.3, 4)"""
+    """Return how many keys a mask allows before and after a query, or -1 for all    (3.2.3, 4)"""
     half = UNLIMITED if mask.reach is None else mask.reach
     return half, 0 if mask.causal else half
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return where packed sentences start, then the total length until there are 2^i + 1 entries.
+    """Return where packed sentences start, padded with their total length to 2^i + 1 entries.
 
-    The repeats (n is at least 17) are empty sentences. With few different shapes, compiled code and
-    captured graphs serve many batches.
+    The entries after the first total, up to n >= 17, stand for empty sentences. With few different
+    shapes, compiled code and captured graphs serve many batches.
     """
     ends = list(accumulate(lengths, initial=0))
     more = round_up_to_power_of_two(len(lengths)) - len(lengths)

@@ -38,7 +38,7 @@ from transduce.settings.alignment import (
 from transduce.tasks import Task, TextToText, require_task
 from transduce.text.placeholders import find_items
 from transduce.vocabulary import BEGIN, Vocabulary
-from transduce.vocabulary.symbols import find_spaced_starts, group_words
+from transduce.vocabulary.symbols import find_token_starts, group_words
 
 # L layers · H heads · C choices of heads · t target and s source pieces of a sentence pair
 # I source and J target words of the pair
@@ -53,7 +53,7 @@ class PairWords:
     target: Sequence[int]
 
     def link(self, weights: Float32[np.ndarray, "*C t s"]) -> Bool[np.ndarray, "*C I J"]:
-        """Return masks [i, j], True if a piece of target word j attends most to one of word i."""
+        """Return masks, True at [i, j] if a piece of target word j attends most to word i."""
         best = np.asarray(self.source)[weights.argmax(axis=-1)]  # [*C t]: a source word
         linked = best[..., None, :] == np.arange(self.source[-1] + 1)[:, None]  # [*C I t]
         return np.logical_or.reduceat(linked, find_firsts(self.target), axis=-1)
@@ -74,11 +74,11 @@ def find_firsts(words: Sequence[int]) -> list[int]:
 def find_pair_words(
     vocabularies: tuple[Vocabulary, Vocabulary], source: Sequence[int], target: Sequence[int]
 ) -> PairWords:
-    """Return each piece's word index, without END; ids in `source` and `target` end with END."""
+    """Return the word index of each piece, given the ids of both sides; their END is left out."""
     sides = list[list[int]]()
     for vocabulary, ids in zip(vocabularies, (source, target), strict=True):
         pieces = [vocabulary.piece_bytes(piece_id) for piece_id in ids[:-1]]
-        words = group_words(pieces, find_spaced_starts)
+        words = group_words(pieces, find_token_starts)
         sides.append([index for index, (start, end) in enumerate(words) for _ in range(start, end)])
     return PairWords(*sides)
 
@@ -86,10 +86,10 @@ def find_pair_words(
 def capture_steps(
     model: Transformer, sources: Sentences, targets: Sentences, *, shifted: bool
 ) -> Iterator[tuple[int, list[Float32[Tensor, "H t s"]]]]:
-    """Yield (pair index, each layer's cross-attention), in no order; if `shifted`, a step later.
+    """Yield (pair index, each layer's cross-attention weights) for every pair, in any order.
 
-    END ends the ids of every source and target, and is left out of the weights. Row t belongs to
-    target piece t, that is to the step that writes it, or if `shifted` to the next, which reads it.
+    The ids of every source and target end with END; the weights leave it out. Row t has those of
+    the step that writes target piece t or, if `shifted`, of the next step, which reads it.
     """
     device = model.output.weight.device
     if not sources:
@@ -133,7 +133,7 @@ def align_sentences(
     return found
 
 
-Parts = tuple[EncodedLine, Sequence[Combination]]  # a line, and the hypotheses of each output
+Parts = tuple[EncodedLine, Sequence[Combination]]  # a line; for each output, a hypothesis per part
 
 
 @final
@@ -158,7 +158,7 @@ class Aligner:
         return self.chosen or build_default_heads(self.models[0].sizes)
 
     def change_heads(self, changes: Mapping[str, Any]) -> AlignmentHeads:
-        """Return the heads after `changes` of fields; a new layer alone means all heads of it."""
+        """Return the heads with `changes`; a new `layer` without `heads` means all its heads."""
         self.require_alignable()
         sizes, before = self.models[0].sizes, self.find_heads()
         if changes.get("layer", before.layer) != before.layer:
@@ -185,9 +185,10 @@ class Aligner:
         found: Sequence[Parts],
         outputs: Sequence[Sequence[Output]],
     ) -> list[list[Output]]:
-        """Return copies of each line's outputs, with links from the line's words to the output's.
+        """Return copies of each line's outputs with their word alignments to the line.
 
-        `found` has each line's parts and their hypotheses; parts are aligned one by one.
+        `found` has each line's parts and their hypotheses. Parts are aligned one by one; a part
+        that is too long for this has no links.
         """
         task = self.task
         texts = list[tuple[str, list[Pair]]]()
@@ -205,7 +206,7 @@ class Aligner:
         return [[replace(output, alignment=next(joined)) for output in best] for best in outputs]
 
     def align_kept(self, lines: Sequence[Line], found: BlockResult) -> BlockResult:
-        """Return results with new alignments for outputs of lines that have URLs or placeholders.
+        """Return `found` with new alignments in the outputs of lines with URLs or placeholders.
 
         The model read other words in place of these items. An output too long for this keeps the
         alignment that it has. If it has none, the best output of a line adds a warning.
@@ -231,9 +232,9 @@ class Aligner:
 
 
 def join_alignments(text: str, pairs: Sequence[Pair], alignments: Sequence[Alignment]) -> Alignment:
-    """Join the alignments of a line's parts, in order, into one of the whole line `text`."""
+    """Join the alignments of a line's parts, in order, into that of the whole line `text`."""
     weights: dict[tuple[int, int], float] = {}
-    at = target_words = 0  # characters of the source, words of the target, before a part
+    at = target_words = 0  # the source characters and the target words before a part
     for pair, alignment in zip(pairs, alignments, strict=True):
         at = max(at, text.find(pair.source, at))
         source_words = text.count(" ", 0, at)

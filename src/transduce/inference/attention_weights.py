@@ -1,7 +1,8 @@
 """Records the attention weights of a model on a batch: all of them, or cross-attention only
 
 A call of the model gets `Operations` whose attention also appends its weights to a list.
-The model is never changed, so several threads may record at once.
+The model is set to evaluation mode. Nothing else in it changes, so several threads may record at
+once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,7 @@ Layers = list[list[Tensor]]  # [layer][sentence]: weights [heads, queries, keys]
 @final
 @dataclass(frozen=True)
 class AttentionRecord:
-    """A batch's attention weights by kind, layer and sentence, and the decoder's output.
+    """A batch's encoder, decoder and cross-attention weights, and the decoder's output vectors.
 
     A model with another layer in place of self-attention has weights of "cross" only.
     """
@@ -80,9 +81,10 @@ def build_recording_operations(
 @final
 @dataclass(frozen=True)
 class AttentionBySentence:
-    """Attention by sentence; `on_weights(all sentences' weights)` may change them in place.
+    """Attention computed sentence by sentence; `on_weights` gets the weights before their use.
 
-    `on_weights` is called once per layer, with a tensor for each sentence.
+    `on_weights` is called once per layer, with a tensor for each sentence. It may change the
+    tensors in place.
     """
 
     queries: Sequence[int]  # the number of query tokens of each sentence

@@ -19,7 +19,7 @@ from transduce.runs.prepared_corpus import STORE
 from transduce.scores.score import exp_of_mean
 from transduce.text.arguments import read_path, require_count
 
-COUNTED = 5_000  # training pairs whose words are counted
+COUNTED = 5_000  # training pairs from which word links are learned
 COMPARED = 500  # development pairs on which a mean and the run's last weights are compared
 
 
@@ -87,7 +87,7 @@ def average(
 def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
     """Return development perplexities (model, run's last weights); None if they cannot be computed.
 
-    Without a development set it is None; of a large one the first `COMPARED` pairs are used.
+    Returns None if there is no development set. Uses at most its first `COMPARED` pairs.
     """
     if not (run / STORE / "dev").is_dir():
         return None

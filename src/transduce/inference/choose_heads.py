@@ -39,7 +39,7 @@ from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
 from transduce.text.arguments import Text, read_path, read_text
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.symbols import find_spaced_starts, group_words
+from transduce.vocabulary.symbols import find_token_starts, group_words
 
 # H heads · C choices of heads of a layer · t target and s source pieces
 # I source and J target words
@@ -76,7 +76,11 @@ class GoldPairs:
     def score(
         self, translator: Translator, choices: Choices, *, shifted: bool
     ) -> dict[int, list[ScoredHeads]]:
-        """Return {layer: [each choice, with its error rate]}; if `shifted`, of the next step."""
+        """Return {layer: [each choice of heads with its error rate]} on the gold links.
+
+        If `shifted`, a target piece is aligned by the step that reads it, else by the step that
+        writes it. Raises InputError for a gold link past the end of a side.
+        """
         (model,), task = translator.models, translator.task
         means = {
             layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
@@ -196,7 +200,8 @@ def choose_heads_by_pairs(
 ) -> AlignmentChoice:
     """Return the heads that align these pairs best, and the results of other choices.
 
-    The heads `chosen` before are scored, too; `warnings` are passed on.
+    If the model has heads already (`chosen`), they are scored, too. `warnings` become those of
+    the result.
     """
     sizes = translator.models[0].sizes
     single = {
@@ -218,18 +223,18 @@ def choose_heads_by_pairs(
 
 
 def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
-    """Choose heads by links counted in training pairs, store and return them; None if impossible.
+    """Choose heads by links learned from the pairs by EM; store and return them, or return None.
 
-    Links are counted in all pairs; heads are scored on the first `SCORED` pairs. Returns None, and
-    stores nothing, if the model does not translate text, or no pair can be used.
+    Links are learned from all pairs; heads are scored on the first `SCORED` pairs. Returns None,
+    and stores nothing, if the model does not translate text, or no pair can be used.
     """
     translator = load(model)
     task = translator.task
     filled = [pair for pair in pairs if min(len(pair.source), len(pair.target)) > 1]
     if not isinstance(task, TextToText) or not filled:
         return None
-    sources = [name_words(task.source, pair.source) for pair in filled]
-    targets = [name_words(task.target, pair.target) for pair in filled]
+    sources = [decode_words(task.source, pair.source) for pair in filled]
+    targets = [decode_words(task.target, pair.target) for pair in filled]
     used = [pair for pair in filled[:SCORED] if not find_unscorable(pair, translator.recipe)]
     if not used:
         return None
@@ -241,12 +246,12 @@ def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentH
     return best
 
 
-def name_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
+def decode_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
     """Return the words of `ids`, END left out, in lower case, without punctuation around a word."""
     pieces = [vocabulary.piece_bytes(number) for number in ids[:-1]]
     words = [
         b"".join(pieces[start:end]).decode(errors="replace").strip().casefold()
-        for start, end in group_words(pieces, find_spaced_starts)
+        for start, end in group_words(pieces, find_token_starts)
     ]
     return [re.sub(r"^\W+(?=\w)|(?<=\w)\W+$", "", word) for word in words]
 
@@ -254,7 +259,11 @@ def name_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
 def read_gold_pairs(
     translator: Translator, source: Text, target: Text, gold: Text
 ) -> tuple[GoldPairs, list[LineWarning]]:
-    """Read texts and gold links; return pairs that fit the model, and warnings about long ones."""
+    """Read texts and gold links; return pairs that fit the model, and warnings about long ones.
+
+    A pair with an empty side is left out without a warning. Raises InputError if no pair or no
+    gold link remains.
+    """
     sources, targets = (
         read_text(name, text) for name, text in (("source", source), ("target", target))
     )

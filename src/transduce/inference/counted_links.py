@@ -1,4 +1,4 @@
-"""Word alignment by counts alone: IBM Model 1 with a diagonal    (Brown et al. 1993)
+"""Word alignment without a neural model: IBM Model 1 with a diagonal prior    (Brown et al. 1993)
 
 P(t | s) of a target word t for a source word s is learned by EM from sentence pairs. A link near
 the diagonal of its pair is likelier (Dyer et al. 2013). Both directions are learned. Links that
@@ -37,7 +37,7 @@ def learn_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[Gold
 def find_likeliest_sources(
     sources: Sequence[Words], targets: Sequence[Words]
 ) -> list[Int64[np.ndarray, " W"]]:
-    """Return, for each pair, the index in it of each target word's likeliest source word."""
+    """Return the index of each target word's likeliest source word, in one array for each pair."""
     # number of words of each pair's target, of its source
     heights, widths = (np.array(list(map(len, side))) for side in (targets, sources))
     counts = np.repeat(widths, heights)  # [W]: how many source words a target word may link to

@@ -59,7 +59,7 @@ def build_untrained_translator(translator: Translator) -> Translator:
 
 
 def choose_examples(split: SplitEvaluation, count: int) -> Sequence[tuple[str, str, str]]:
-    """Return `count` (source, output, reference) triples of evenly spread source lengths."""
+    """Return `count` (source, output, reference) triples, evenly spread from short to long."""
     step = len(split.sources) // count
     order = sorted(range(len(split.sources)), key=lambda index: len(split.sources[index]))
     chosen = order[step // 2 :: step][:count]

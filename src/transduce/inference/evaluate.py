@@ -54,7 +54,7 @@ SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
 )
 SEED = 1  # of typing errors and copied tokens
-FORMS = tuple(reversed(CHANGES[1:]))  # for short inputs, single words are translated instead
+FORMS = tuple(reversed(CHANGES[1:]))  # without short_input; single words take its place
 WORDS = 200  # the most words that are translated alone
 MOST_WORDS = 3  # the most words in one word's translation; a longer translation runs on
 ShowLines = Callable[[Iterator[str], str], Iterator[str]]
@@ -63,7 +63,7 @@ ShowLines = Callable[[Iterator[str], str], Iterator[str]]
 @final
 @dataclass(frozen=True)
 class Contrast:
-    """The scores of a test set in a form such as upper case, and the number of lines it changed."""
+    """A test set's scores in a form such as upper case, and how many lines this form changes."""
 
     form: str
     changed: int
@@ -92,7 +92,7 @@ class Evaluation:
 @final
 @dataclass(frozen=True)
 class EvaluationText:
-    """A test set, and how to score it: metrics, language, baseline outputs, contrasts or not."""
+    """A test set, and how to score it: metrics, language, baseline, with contrasts or not."""
 
     sources: Sequence[str]
     references: Sequence[str]
@@ -143,9 +143,9 @@ def build_evaluation_text(
     *,
     has_contrast: bool = False,
 ) -> EvaluationText:
-    """Return `lines` (sources, references) with checked options; `baseline` is tagged text.
+    """Check the options; return them with `lines` (sources, references) and baseline outputs.
 
-    None for `metrics` or `language` means the model's.
+    None for `metrics` or `language` means the model's. `baseline` is a tagger's training text.
     """
     require_flag("contrast", has_contrast)
     if has_contrast:
@@ -213,7 +213,7 @@ def score_outputs(text: EvaluationText, outputs: Sequence[str]) -> list[Score]:
 
 
 def count_unknown_labels(translator: Translator, references: Sequence[str]) -> dict[str, int]:
-    """Return counts of the references' labels unknown to the model, the most frequent first.
+    """Return {label: count} of the references' labels unknown to the model, most frequent first.
 
     A model cannot write a label that its training data lacked. The dict is empty for a task whose
     outputs are text.
@@ -229,9 +229,9 @@ def count_unknown_labels(translator: Translator, references: Sequence[str]) -> d
 def perplexity(
     translator: Translator, sources: Sequence[str], references: Sequence[str]
 ) -> tuple[Perplexity, int]:
-    """Return perplexity by piece and word, and how many lines were too long or had unknown labels.
+    """Return the references' perplexity, and the number of lines that it leaves out.
 
-    Lines of more than data.max_length pieces on a side, or with an unknown label, are left out. The
+    Leaves out lines of more than data.max_length pieces on a side, or with an unknown label. The
     perplexity is nan if no line remains.
     """
     task, longest = translator.task, translator.recipe.data.max_length
@@ -276,7 +276,10 @@ def today() -> str:
 def measure_contrast(
     translator: Translator, text: EvaluationText, show: ShowLines
 ) -> Iterator[Contrast]:
-    """Yield the scores of a test set in each form, such as upper case, then of its words alone."""
+    """Yield a test set's scores in each form, such as upper case, then for its single words.
+
+    Single words have only the run-on score, and are left out if the sources have none.
+    """
     translator = replace(translator, keep=False)
     languages = (translator.recipe.data.source_language, text.language)
     pairs = list(zip(text.sources, text.references, strict=True))
@@ -299,13 +302,13 @@ def measure_contrast(
 
 
 def list_words(lines: Sequence[str]) -> list[str]:
-    """Return the first 200 different words of lines, except words with digits or other signs."""
+    """Return the first 200 different words of letters only, without punctuation around them."""
     words = (word.strip(".,;:!?…\"'“”„«»()") for line in lines for word in line.split())
     return list(islice(dict.fromkeys(word for word in words if word.isalpha()), WORDS))
 
 
 def score_run_on(outputs: Sequence[str]) -> Score:
-    """Return the percentage of outputs of single words that have over 3 words or repeat one."""
+    """Return the percentage of single words' translations with over 3 words or a repeated word."""
     found = [output.lower().split() for output in outputs]
     run_on = sum(len(words) > MOST_WORDS or len(set(words)) < len(words) for words in found)
     return Score(
@@ -351,14 +354,14 @@ def require_two_files_fit(data: Data) -> None:
 def read_both_sides(
     files: Sequence[Path], read_file: Callable[[Path], Iterable[tuple[str, str]]]
 ) -> Sides:
-    """Read files in a task's format, such as trees; return all source and reference lines."""
+    """Read files in a task's format; return source and reference lines; InputError if none."""
     pairs = [pair for file in files for pair in read_file(file)]
     require(bool(pairs), f"{files[0]} has no test sentence", "look at the file")
     return [source for source, _ in pairs], [reference for _, reference in pairs]
 
 
 def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path]:
-    """Return a split's files at the path or fetched treebank `name`; InputError if there are none.
+    """Return a split's files, given a path or a fetched treebank's name; InputError if none.
 
     A treebank is named CORPUS, for the given split, or CORPUS:SPLIT.
     """

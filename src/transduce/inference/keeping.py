@@ -35,17 +35,18 @@ Restore = Callable[[Output], tuple[str, bool]]  # returns (text with items, whet
 @final
 @dataclass(frozen=True)
 class Attempt:
-    """One way to translate a line: what the model reads, and how URLs return into its outputs."""
+    """One way to translate a line: what the model reads, and how to put URLs back into outputs."""
 
     read: Line
     restore: Restore
     needs_links: bool = False  # whether `restore` needs the output's word alignment
 
     def restore_output(self, output: Output, source: str) -> tuple[Output, bool]:
-        """Return an output with URLs and placeholders put back, and whether it has all of them.
+        """Return an output with URLs and the like put back, and whether none was lost or added.
 
-        The bool is always True for the plain attempt; `lost` then still lists what is missing. The
-        alignment is dropped if putting items back changed the number of words of a side.
+        For the plain attempt, which puts nothing back, the bool is always True; `lost` still lists
+        what is missing. The alignment is dropped if putting items back changed the number of words
+        of a side.
         """
         text, is_whole = self.restore(output)
         links, lost = output.alignment, tuple(find_lost(source, text))
@@ -64,7 +65,7 @@ def build_plain_attempt(line: Line) -> Attempt:
 
 
 def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
-    """Return attempts at a line, to be tried in order; if `can_align`, one may need word links."""
+    """Return attempts at a line, best first; if `can_align`, the last may need word alignments."""
     spans = list(find_items(line.text))
     if not spans or len(spans) > MAX_ITEMS:
         return [build_plain_attempt(line)]
@@ -113,7 +114,7 @@ def touches_word(after: str) -> bool:
 
 
 def cut_pieces(text: str, spans: Sequence[tuple[int, int]], marks: Sequence[str]) -> list[Piece]:
-    """Cut a text into pieces: a span becomes an "empty" piece with its mark, the rest is text."""
+    """Cut a text into pieces; a span becomes an "empty" piece, its mark, and the rest is text."""
     pieces, last = list[Piece](), 0
     for mark, (start, end) in zip(marks, spans, strict=True):
         pieces += [Piece("text", text[last:start]), Piece("empty", mark)]
@@ -127,9 +128,11 @@ def keep_items(
     *,
     can_align: bool,
 ) -> BlockResult:
-    """Translate lines by `search`, again while URLs and the like get lost; warn if some stay lost.
+    """Translate lines by `search`; if a best output loses URLs, make the line's next attempt.
 
-    `search` is called with lines, and whether outputs need word links.
+    `search` is called with lines, and whether outputs need word alignments. A line gets outputs
+    from its first attempt that keeps all URLs and the like, or from the last one, and a warning if
+    the best output lacks a placeholder, URL, address or number.
     """
     attempts = [list_attempts(line, can_align=can_align) for line in lines]
     outputs: list[list[Output]] = [[] for _ in lines]
@@ -158,7 +161,7 @@ def keep_items(
 
 
 def warn_of_loss(line_number: int, outputs: Sequence[Output]) -> list[LineWarning]:
-    """Return [a warning] if the best output of line `line_number` lacks URLs or the like, or []."""
+    """Return [a warning] if a line's best output lacks URLs, placeholders or numbers, else []."""
     if not outputs[0].lost:
         return []
     fact = f"its translation lacks {describe_items(outputs[0].lost)}"

@@ -51,7 +51,7 @@ class Part:
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
 ) -> tuple[list[Part], LineWarning | None]:
-    """Return a line's encoded parts, and a warning if a sentence is too long (`strict`: refuse it).
+    """Return a line's encoded parts, and a warning if a sentence is too long, else None.
 
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the
@@ -132,7 +132,7 @@ class Line:
 @final
 @dataclass(frozen=True)
 class Pair:
-    """A source line and a given target line, with their line number."""
+    """A source line and its target line, with their line number."""
 
     number: int  # line number, from 1
     source: str
@@ -166,7 +166,7 @@ class EncodedLine:
 def number_lines(
     texts: Iterable[str], prefixes: Iterable[str] | None, first: int = 1
 ) -> Iterator[Line]:
-    """Yield the texts as lines, numbered from `first`, with any prefixes; refuse unequal counts."""
+    """Yield texts as lines numbered from `first`, each with its prefix; refuse unequal counts."""
     if prefixes is None:
         yield from (Line(number, text) for number, text in enumerate(texts, start=first))
         return
@@ -183,7 +183,7 @@ def number_lines(
 
 
 def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of `size` items, or of fewer: the last one, and any with BLOCK_CHARACTERS."""
+    """Yield lists of `size` items, fewer if a list reaches BLOCK_CHARACTERS or is the last."""
     block, characters = list[Item](), 0
     for item in items:
         block.append(item)
@@ -226,7 +226,8 @@ def encode_prefix(
 ) -> tuple[int, ...]:
     """Return a line's forced prefix as ids, () if it has none; refuse a prefix that is too long.
 
-    It may have as many pieces as the line's first part, and `extra_length` more.
+    It may have as many pieces as the line's first part, and `extra_length` more. Also refused
+    are a prefix with a label unknown to the model, and a non-empty prefix of an empty line.
     """
     if line.prefix is None:
         return ()

@@ -98,7 +98,7 @@ def choose_automatically(
 
 
 def is_available(precision: InferencePrecision, device: torch.device) -> bool:
-    """Return whether a device is a CPU that supports `precision`: int8, or bfloat16 if fast."""
+    """Return whether a device is a CPU with fast support for `precision`, int8 or bfloat16."""
     if precision == InferencePrecision.INT8:
         return not find_int8_obstacle(device)
     return device.type == "cpu" and has_fast_bfloat16(device)

@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from transduce.equip import choose_leaving, choose_search_operations, choose_sentences
+from transduce.equip import choose_batch_size, choose_search_operations, choose_strategy
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference.lines import EncodedLine, LineWarning
 from transduce.machine.limits import free_memory_bytes
@@ -106,7 +106,7 @@ def search_sources(
     operations = choose_search_operations(models, len(distinct))
     model, distinct = with_constraints(combine_models(models, operations), distinct)
     strategy = choose_beam_strategy(model, distinct, search, n, operations=operations[0])
-    strategy = choose_leaving(strategy, search, model.device)
+    strategy = choose_strategy(strategy, search, model.device)
     found = dict(search_in_memory(model, distinct, search, strategy))
     return [found[index][:n] for index in indices]
 
@@ -119,7 +119,7 @@ def sample_sources(
     sampling: Sampling,
     n: int,
 ) -> list[list[Hypothesis]]:
-    """Return `n` random samples for each source, which depend on the source's key."""
+    """Return `n` random samples for each source, seeded by `sampling.seed` and its key."""
     search = fit_batch_size(models, sources, search, n)
     operations = choose_search_operations(models, len(sources))
     model, sources = with_constraints(combine_models(models, operations), sources)
@@ -154,7 +154,7 @@ def join_parts(line: EncodedLine, combinations: Sequence[Combination], task: Tas
 def keep_different(
     combinations: Sequence[Combination], outputs: Sequence[Output], n: int
 ) -> tuple[list[Combination], list[Output]]:
-    """Return the combinations and outputs of the `n` best different texts, best first."""
+    """Drop outputs with repeated texts; return the combinations and outputs of the first `n`."""
     first: dict[str, int] = {}
     for index, output in enumerate(outputs):
         first.setdefault(output.text, index)
@@ -177,17 +177,18 @@ SHARE_OF_MEMORY = 0.8  # of free memory to be used; the estimate leaves some thi
 def fit_batch_size(
     models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
 ) -> Search:
-    """Return `search` with the fastest batch size, or on a CPU a smaller one that fits in memory.
+    """Return `search` with the fastest batch size or, on a CPU, a smaller one that fits in memory.
 
-    `width` is the number of hypotheses of a sentence. On a CPU, NotEnoughMemoryError is raised if
-    free memory is too small for a single sentence, and InputError if the beam is too wide. A GPU
-    raises an error of its own when memory runs out.
+    A batch size other than the default is not raised. `width` is the number of hypotheses of a
+    sentence. On a CPU, NotEnoughMemoryError is raised if free memory is too small for a single
+    sentence, and InputError if the beam is too wide. On a GPU nothing is estimated; the search
+    halves its batch when memory runs out.
     """
     if not sources:
         return search
     device = models[0].output.weight.device
     known = [(model.sizes, len(model.output.weight)) for model in models]
-    count = choose_sentences(device, search.batch_size, known, width)
+    count = choose_batch_size(device, search.batch_size, known, width)
     if device.type != "cpu":
         return replace(search, batch_size=count)
     longest = sorted(map(len, sources), reverse=True)[:count]

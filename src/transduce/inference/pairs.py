@@ -1,4 +1,4 @@
-"""Encodes pairs of lines, and scores their given targets as the search would score them
+"""Encodes pairs of lines, and scores their targets as the search would score them
 
 All positions of a target are computed in one forward pass (teacher forcing).
 """
@@ -50,7 +50,7 @@ def number_pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
 
 
 def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
-    """Encode the source and the target of every pair as ids; refuse a line that is too long."""
+    """Encode both sides of every pair as ids; refuse a line that needs too much memory."""
     for pair in pairs:
         require_short_line(pair.source, pair.number)
         require_short_line(pair.target, pair.number)
@@ -105,7 +105,7 @@ def score_pairs(
 def score_log_probs(
     log_probs: Sequence[float], lengths: Sequence[int], search: Search
 ) -> list[float]:
-    """Return the scores of outputs with these log P and lengths, END included."""
+    """Return the search's scores of outputs, given their log P and lengths, END included."""
     length_terms = LENGTH_TERMS[search.penalty]
     terms = [length_terms(length, search) for length in lengths]
     return [log_p / one.divisor + one.reward for log_p, one in zip(log_probs, terms, strict=True)]

@@ -52,7 +52,7 @@ class Shard:
 
 
 def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
-    """Parse a shard such as 2/8; "slurm" means the task of a Slurm array in `environment`."""
+    """Parse a shard such as 2/8; for "slurm", take it from the Slurm array in `environment`."""
     if text == "slurm":
         found = {FIRST: "1", STEP: "1"} | dict(environment)
         task, count, first, step = (found.get(name, "") for name in (TASK, COUNT, FIRST, STEP))
@@ -76,7 +76,7 @@ def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
 @final
 @dataclass(frozen=True)
 class ShardText:
-    """The lines of one shard of a text file, with size and hash of the whole text."""
+    """A shard of a text file, with the number of lines and the hash of the whole text."""
 
     shard: Shard
     path: Path
@@ -99,7 +99,7 @@ class ShardText:
 
 
 def find_shard_text(path: Path, shard: Shard) -> ShardText:
-    """Return a shard of a text file, with its size and hash; InputError if it is no file."""
+    """Count and hash the lines of a text file; return its shard; InputError if it is no file."""
     if not path.is_file():
         fact = "a shard is a part of a text file, whose lines are counted first"
         raise InputError(fact, "write the text to a file", file=path)
@@ -160,7 +160,7 @@ def find_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
 
 
 def find_shards(folder: Path) -> list[VerifiedFolder]:
-    """Return all shards in a folder, in order; refuse gaps, and shards that do not match."""
+    """Return a folder's shards, in order; refuse gaps, and shards of other texts or options."""
     named = {
         Shard(int(match[2]), int(match[1])): path
         for path in (folder.iterdir() if folder.is_dir() else ())

@@ -237,7 +237,7 @@ class Translator:
     def run_on_pairs(
         self, method: str, pairs: Iterable[tuple[str, str]], block: int
     ) -> Iterator[Output]:
-        """Yield one output per pair, in order, from the method named `method`, by blocks."""
+        """Yield each pair's output, in order; `method` names the method that computes a block."""
         require_count("block", block)
         require_lines("pairs", pairs)
         found = self.run_on_blocks(number_pairs(pairs), block, method)
@@ -246,10 +246,10 @@ class Translator:
     def run_on_blocks(
         self, items: Iterable[Item], block: int, method: str, *arguments: object
     ) -> Iterator[list[Output]]:
-        """Yield each line's or pair's outputs, in order, from the method named `method`, by blocks.
+        """Yield each item's outputs, in order; `method` names the method that computes a block.
 
-        With several workers a block has 250 items instead of `block`, on a GPU at least 16,384
-        unless `block` is 1.
+        An item is a line or a pair. A block has `block` items, or 250 with several workers. With
+        one worker on a GPU it has at least 16,384 items, unless `block` is 1.
         """
         device = self.models[0].output.weight.device
         size = WORKER_BLOCK if self.workers > 1 else choose_lines(device, block)
@@ -375,7 +375,7 @@ class Translator:
         return sample_sources(self.models, sources, keys, search, sampling, n)
 
     def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
-        """Score targets; nan and a warning if one cannot be scored (`self.strict`: InputError)."""
+        """Score targets; an unscorable one gets nan and a warning, or InputError if `strict`."""
         require_matches(pairs, self.recipe.data)
         encoded = encode_pairs(pairs, self.task)
         warnings = {pair.number: find_unscorable(pair, self.recipe) for pair in encoded}
@@ -391,7 +391,7 @@ class Translator:
         return BlockResult([[output] for output in outputs], faults)
 
     def align_block(self, pairs: Sequence[Pair]) -> BlockResult:
-        """Align pairs; no links and a warning if one is too long (`self.strict`: InputError)."""
+        """Align pairs; one too long gets no links and a warning, or InputError if `strict`."""
         found = self.aligner.align_texts(pairs)
         warnings = [warning for _, warning in found if warning]
         if warnings and self.strict:
@@ -402,7 +402,7 @@ class Translator:
         )
 
     def worker_loader(self) -> "Callable[[], Translator]":
-        """Return a function that loads this translator in a worker; refuse if not from a folder."""
+        """Return a function that loads this translator in a worker; refuse if it has no folder."""
         if self.reload is None:
             raise InputError(
                 "workers must be 1 for models that were not read from a folder",
@@ -444,7 +444,7 @@ def reload_translator(
 
 
 def load_for_long_searches(load: Callable[[], Translator], threads: int) -> Translator:
-    """Load a translator in a process that only searches, with this number of threads."""
+    """Set this process's memory and threads for searching; load and return a translator."""
     keep_freed_memory()
     collect_garbage_rarely()
     use_threads(threads)

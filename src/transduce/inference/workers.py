@@ -135,7 +135,7 @@ def send_request(worker: Worker[Model, Result], request: Request[Model, Result])
     try:
         worker.pipe.send(request)
     except OSError:
-        raise lost_worker_error(worker) from None
+        raise build_lost_worker_error(worker) from None
 
 
 def receive_answers(
@@ -148,10 +148,10 @@ def receive_answers(
         try:
             yield worker, worker.pipe.recv()
         except (EOFError, OSError):
-            raise lost_worker_error(worker) from None
+            raise build_lost_worker_error(worker) from None
 
 
-def lost_worker_error(worker: Worker[Model, Result]) -> LostProcessError:
+def build_lost_worker_error(worker: Worker[Model, Result]) -> LostProcessError:
     """Return an error that names a dead worker and the signal or exit code that ended it."""
     worker.process.join()
     code = worker.process.exitcode or 0
@@ -179,7 +179,7 @@ def choose_workers(
     return int(max(1, min(idle, lines // LINES_PER_WORKER, in_memory)))
 
 
-def own_load_average(cores: int) -> float:
+def estimate_own_load(cores: int) -> float:
     """Estimate the load on this process's cores, as if all other cores were busy."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)

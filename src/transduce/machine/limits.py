@@ -1,4 +1,4 @@
-"""What this process may use: memory, CPU cores and open files
+"""What this process may use: memory, CPU cores and open files.
 
 The limits are those of the machine, of `ulimit`, and of Linux control groups (versions 1 and 2),
 which limit containers and cluster jobs.
@@ -34,7 +34,7 @@ def read_limits(name: str) -> Iterator[list[str]]:
 
 
 def control_groups(controller: str) -> list[str]:
-    """Return the paths of this process's control group and of those around it; ["."] if unknown."""
+    """Return the paths of this process's control group and its ancestors; ["."] if unknown."""
     text = PROC_SELF_CGROUP.read_text(encoding="ascii") if PROC_SELF_CGROUP.exists() else ""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -97,7 +97,10 @@ def available_bytes() -> float:
 
 
 def list_group_bytes() -> Iterator[float]:
-    """Yield the free bytes of each control group of this process; file cache counts as free."""
+    """Yield the free bytes of each control group of this process that has a limit.
+
+    Inactive file cache counts as free.
+    """
     for names in GROUPS:
         for limit, usage, statistics in zip(*map(read_limits, names), strict=False):
             if limit and limit[0].isdigit():

@@ -53,9 +53,10 @@ def release_freed_memory() -> None:
 def set_environment_of_torch(*, training: bool = False) -> None:
     """Limit OpenMP's busy-waiting and, in `training`, kernel caches, by environment variables.
 
-    Call this before importing torch; variables that are set stay. Threads busy-wait briefly before
-    they sleep, three times as long if `training`. Sleeping at once makes training on free cores up
-    to 1.4 times slower, busy-waiting for long up to fifty times on shared cores (decision 0032).
+    Call this before importing torch. Variables that are already set stay as they are. Threads
+    busy-wait briefly before they sleep, three times as long if `training`. If they slept at once,
+    training on free cores would be up to 1.4 times slower; if they busy-waited for long, training
+    on shared cores would be up to fifty times slower (decision 0032).
 
     In training, torch and oneDNN keep fewer kernels, each for one shape. Batches have many shapes,
     and with the default of 1,024 kernels each, training a small model in bfloat16 took 5 GB.

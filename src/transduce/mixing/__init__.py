@@ -1,4 +1,4 @@
-"""What mixes positions, by `architecture.mixing`: self-attention, or another layer of Table 1
+"""Self-attention, or another layer of Table 1 in its place, as `architecture.mixing` names it
 
 The other layers are imported only for a model that has them.
 """
@@ -17,7 +17,7 @@ from transduce.settings import Architecture
 
 
 def find_mixing(sizes: Architecture) -> BuildMixing:
-    """Return the function that builds a model's self-attention, or what stands in its place."""
+    """Return the function that builds a layer's self-attention, or what replaces it."""
     if sizes.mixing == "self-attention" and not sizes.neighbourhood_row:
         return build_self_attention
     from transduce.mixing.layers import build_layer

@@ -1,4 +1,4 @@
-"""What replaces self-attention: Table 1's other layers, and attention to a square of a picture
+"""Replacements of self-attention: Table 1's other layers, attention to a square of a picture
 
 A recurrent or convolutional layer takes the place of self-attention (section 4); the rest of the
 model is the same. In the encoder a position depends on earlier and later positions, in the decoder
@@ -31,9 +31,10 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 def build_layer(
     sizes: Architecture, index: int, *, causal: bool
 ) -> "RecurrentLayer | ConvolutionLayer | SelfAttention":
-    """Build the LSTM, convolution or grid attention of layer `index`, a decoder's if `causal`.
+    """Build the LSTM, convolution or grid attention of layer `index`, of a decoder if `causal`.
 
-    The index is from 0. LSTM and convolution have self-attention's methods but `decode_step`.
+    `index` is from 0. The LSTM and the convolution have all methods of `SelfAttention` except
+    `decode_step`.
     """
     if sizes.neighbourhood_row:
         return build_grid_attention(sizes, causal=causal)
@@ -48,17 +49,18 @@ def build_layer(
 
 
 def compute_dilation(side: int, index: int) -> int:
-    """Return layer `index`'s dilation, (side + 1)^index, with `side` neighbours to the left.
+    """Return the dilation of layer `index`: (side + 1)^index, but at most MAX_DILATION.
 
-    This dilation is 1 more than the layers below reach together, so that a path in one direction
-    leads to every position. With a larger one some positions could be reached only by steps back,
-    which near the ends of a sentence lead out of the sentence.
+    `side` is the number of neighbours on the left. This dilation is 1 more than the layers below
+    reach together, so that a path in one direction leads to every position. With a larger one some
+    positions could be reached only by steps back, which near the ends of a sentence lead out of
+    the sentence.
     """
     return min((side + 1) ** index, MAX_DILATION)
 
 
 class ReplacementLayer(nn.Module):
-    """Base of layers in place of self-attention; they read a `SentenceLayout` of the batch."""
+    """Base class of layers in place of self-attention; `forward` takes a `SentenceLayout`."""
 
     def build_attention(
         self,
@@ -100,7 +102,7 @@ class RecurrentLayer(ReplacementLayer):
 
     @property
     def last_matrix(self) -> None:
-        """None, so that `scale_by_depth` divides no matrix; an LSTM's initial states are small."""
+        """None, so `scale_by_depth` divides no matrix; an untrained LSTM's outputs are small."""
 
 
 @final
@@ -226,12 +228,12 @@ class GridMask(AttentionMask):
 
     @property
     def reach(self) -> int:
-        """The most positions to one side that a position attends to, rounded up to whole rows."""
+        """The largest distance in positions from a query to a key, rounded up to whole rows."""
         return (self.neighbourhood + 1) // 2 * self.row
 
 
 def build_grid_attention(sizes: Architecture, *, causal: bool) -> SelfAttention:
-    """Build self-attention to squares of a picture, or to all if there is no neighbourhood."""
+    """Build self-attention to squares of a picture; without a neighbourhood, to all positions."""
     r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
     mask = AttentionMask(causal=causal)
     if r:
@@ -240,7 +242,7 @@ def build_grid_attention(sizes: Architecture, *, causal: bool) -> SelfAttention:
 
 
 class Prefixes(NamedTuple):
-    """Each hypothesis row's encoded source, and the ids written so far."""
+    """The encoded source of each hypothesis, and its ids so far."""
 
     sources: list[Float[Tensor, "S d_model"]]  # the encoder's output
     targets: list[list[int]]  # ids, BEGIN first
@@ -249,7 +251,7 @@ class Prefixes(NamedTuple):
 @final
 @dataclass(frozen=True)
 class RecomputingModel:
-    """A `StepwiseModel` without a cache: every step computes all of each prefix anew."""
+    """A `StepwiseModel` without a cache, which decodes every prefix again at each step."""
 
     model: Transformer
     operations: Operations | None = None  # None: those of the model
@@ -260,7 +262,7 @@ class RecomputingModel:
         return self.model.output.weight.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> Prefixes:
-        """Encode sources (ids that end with END); return a row for each, with nothing written."""
+        """Encode sources (ids that end with END); return a state with an empty row for each."""
         packed = Packed.from_sentences(sources).to(self.device)
         memory = self.model.encode(packed, self.operations)
         return Prefixes(list(memory.states.split(list(memory.lengths))), [[] for _ in sources])
@@ -268,7 +270,7 @@ class RecomputingModel:
     def step(
         self, state: Prefixes, ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], Prefixes]:
-        """Append an id to each of R hypotheses; return V next symbols' log P and the new state."""
+        """Append an id to each of R hypotheses; return next symbols' log P and the new state."""
         targets = [[*row, new] for row, new in zip(state.targets, ids.tolist(), strict=True)]
         memory = EncoderOutput(torch.cat(state.sources), tuple(map(len, state.sources)))
         inputs = Packed.from_sentences(targets).to(self.device)

@@ -28,7 +28,7 @@ HINT_TEXT = "a text has options: --source FILE --target FILE, or --pairs FILE"
 
 
 def find_recipe(recipe: object) -> Recipe:
-    """Return a given `Recipe`, or that of a .toml or .json file or a name; else InputError."""
+    """Return the recipe given as a `Recipe`, a name, or a .toml or .json file; else InputError."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, Path | str):
@@ -43,7 +43,10 @@ def find_recipe(recipe: object) -> Recipe:
 
 
 def read_recipe(recipe: object, scale: str | None) -> Recipe | None:
-    """Return a recipe made smaller by `scale`; None if both are None. Refuse a scale alone."""
+    """Find a recipe, and scale it if `scale` is given; return None if both are None.
+
+    Raises InputError for a scale without a recipe.
+    """
     require(
         scale is None or recipe is not None,
         "a scale makes a recipe smaller, and none was named",
@@ -53,7 +56,7 @@ def read_recipe(recipe: object, scale: str | None) -> Recipe | None:
 
 
 def from_file(path: str | PathLike[str]) -> Recipe:
-    """Return the recipe of a TOML or JSON file: a recipe to start from, and settings to change.
+    """Return the recipe of a TOML or JSON file, which names a recipe and the settings to change.
 
     The new recipe has the file's name, unless the file sets another. A name that the catalogue
     gives to a different recipe is refused.
@@ -84,7 +87,7 @@ def from_file(path: str | PathLike[str]) -> Recipe:
 
 
 def parse_tables(path: Path) -> dict[str, Any]:
-    """Parse a recipe file into tables of settings; raise InputError with the line of an error."""
+    """Parse a recipe file into nested settings; raise InputError, with the line if it is known."""
     text = read_recipe_text(path)
     try:
         values = parse_json(text.encode()) if path.suffix == ".json" else tomllib.loads(text)
@@ -100,7 +103,7 @@ def parse_tables(path: Path) -> dict[str, Any]:
 
 
 def read_recipe_text(path: Path) -> str:
-    """Return a recipe file's text; raise InputError unless it is small, regular and UTF-8."""
+    """Return a recipe file's text; InputError unless it is regular, UTF-8 and 1 MiB at most."""
     if path.exists() and not path.is_file():
         raise InputError("is no regular file", "name a file of settings", file=path)
     try:

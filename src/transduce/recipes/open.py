@@ -62,7 +62,7 @@ def build_user_files_recipe(
     training: Training,
     because: str = FITS_CORPUS,
 ) -> Recipe:
-    """Build a recipe for the user's files, into the language that ends `name` after a hyphen."""
+    """Build a recipe for the user's files; `name` ends in the target language, such as "-fr"."""
     return Recipe(
         name=name,
         about=f"{about}; name its files",

@@ -133,7 +133,10 @@ def scale_by_name(name: str) -> Scale:
 
 
 def scaled(recipe: Recipe, scale: Scale) -> Recipe:
-    """Return a recipe made smaller, named "NAME at SCALE"; refuse one too small for the scale."""
+    """Return a recipe made smaller, named "NAME at SCALE"; InputError if it is too small.
+
+    The scale `PAPER` changes nothing, not even the name.
+    """
     require_recipe(recipe)
     fact = f"a scale must be a Scale, not {short_repr(scale)}"
     require(isinstance(scale, Scale), fact, "transduce.recipes.scale_by_name('toy')")
@@ -154,7 +157,7 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
 
 
 def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return the divided widths by path; raise InputError if the divisor leaves a remainder."""
+    """Return the divided widths by setting; raise InputError if a division has a remainder."""
     changes: dict[str, Value] = {}
     for name in WIDTHS:
         width = getattr(recipe.architecture, name)

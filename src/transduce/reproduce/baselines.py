@@ -55,7 +55,7 @@ def build_noun_chunk_tree(sentence: TaggedSentence) -> Tree:
 
 
 def build_tree(sentence: TaggedSentence, inner: Sequence[Constituent]) -> Tree:
-    """Return a tree with an S over all words of a sentence, above the given constituents."""
+    """Return a tree with an S over all words, above the constituents `inner`, in preorder."""
     root = Constituent(SENTENCE, 0, len(sentence.tokens))
     labels, starts, ends = zip(root, *inner, strict=True)
     return Tree(sentence.tokens, sentence.labels, labels, starts, ends)
@@ -99,7 +99,7 @@ class Grammar:
 
 
 def learn_grammar(trees: Iterable[Tree]) -> Grammar:
-    """Learn each rule's share of its parent's rules from trees; raise InputError without trees."""
+    """Estimate a grammar from trees by relative frequencies; raise InputError without trees."""
     counts = Counter(rule for tree in trees for rule in find_rules(tree))
     if not counts:
         raise InputError("there are no trees to learn a grammar from", "name the training trees")
@@ -127,7 +127,7 @@ def learn_grammar(trees: Iterable[Tree]) -> Grammar:
 
 
 def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
-    """Yield a tree's rules (parent, children), the root's rule first and long rules split."""
+    """Yield a tree's rules as (parent, children), the root's first; long rules are made binary."""
     nodes = join_unary_chains(tree)
     yield ROOT, (nodes[0].label,)
     for node, children in zip(nodes, find_children(tree, nodes), strict=True):
@@ -149,7 +149,7 @@ def join_unary_chains(tree: Tree) -> list[Constituent]:
 
 
 def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
-    """Return each node's children as symbols: constituents, and tags of words outside these."""
+    """Return each node's children as symbols: labels of nodes, and tags of the other words."""
     children: list[list[str]] = [[] for _ in nodes]
     enclosing = list[int]()
     next_node = 0
@@ -184,7 +184,7 @@ Chart = Float32[ndarray, "n n+1 S"]
 
 
 def parse_by_grammar(sentence: TaggedSentence, grammar: Grammar) -> Tree:
-    """Return the most probable tree over a sentence's tags, or a flat S if the grammar has none."""
+    """Return the most probable tree for a sentence's tags, or a flat S if the grammar has none."""
     chart = fill_chart(sentence.labels, grammar)
     whole = chart[0, -1] + grammar.roots
     root = int(whole.argmax())

@@ -52,7 +52,7 @@ class RowJob:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
-    """A request for a table: rows, scale, seeds, changes, texts, output; `gather` only reports."""
+    """The options for a table: rows, scale, seeds, changed settings, texts and folders."""
 
     output: Path
     scale: Scale
@@ -68,7 +68,7 @@ class TableRequest:
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], request: TableRequest) -> list[RowJob]:
-    """Return the jobs of the requested rows, seed by seed; raise InputError for an unknown row."""
+    """Return a job for each requested row and seed, by seed; InputError for an unknown row."""
     for row in request.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))

@@ -74,7 +74,7 @@ class TreeTexts:
 def choose_trees(
     recipe: Recipe, train: object, dev: object, test: Path | str | None, *, needs_training: bool
 ) -> TreeTexts:
-    """Open the given trees or those of the corpus; refuse a recipe of another task than parsing.
+    """Open the given trees or those of the corpus; InputError unless the recipe is for parsing.
 
     If `needs_training` is false, training trees are opened only if they are given; with given test
     trees, the corpus need not have been fetched.

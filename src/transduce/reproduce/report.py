@@ -221,7 +221,7 @@ def build_record(run: RowResult) -> dict[str, Any]:
 
 
 def describe_other_settings(recipe: Recipe) -> str:
-    """Return "path=value, …" where a recipe differs from the one its name derives from."""
+    """Return the settings changed from a recipe's original recipe, as "path=value, …"."""
     differ = difference(by_name(find_original_name(recipe)), recipe)
     return ", ".join(f"{path}={value}" for path, _, value in differ if path not in RESOLVED)
 
@@ -239,7 +239,7 @@ def format_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
-    """Draw each row's mean and its seeds as dots, and a dashed line at the mean of row base."""
+    """Draw each row's mean, deviation and seeds, and a dashed line at the mean of row "base"."""
     from matplotlib.ticker import NullFormatter
 
     axes.set_title(panel.title, size=10)

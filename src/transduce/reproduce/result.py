@@ -127,7 +127,10 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Return (sources, references) of `test`, or of the corpus if no `train`; else InputError."""
+    """Return (sources, references) of `test`, or else of the corpus; raise InputError if neither.
+
+    If `train` is given, `test` must be given, too.
+    """
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,

@@ -101,7 +101,10 @@ class TableOutcome:
 def reproduce_rows(
     kind: TableKind, request: TableRequest, callbacks: TableCallbacks
 ) -> TableOutcome:
-    """Train and measure requested rows without result (none if `request.gather`); report on all."""
+    """Train and measure the requested rows that have no result; report on all measured rows.
+
+    If `request.gather` names folders, nothing is trained, and the report is on their rows.
+    """
     jobs = plan_jobs(kind.name, kind.recipes, request)
     require_table_folder(request.output)
     if request.plot:
@@ -129,7 +132,7 @@ def reproduce_rows(
 def write_report(
     kind: TableKind, request: TableRequest, results: Sequence[RowResult], callbacks: TableCallbacks
 ) -> Report:
-    """Write the report on results into the output folder, and return it."""
+    """Write the report on `results` into the folder `request.output`, and return the report."""
     report = kind.build_report(build_table(results, kind.recipes))
     ensure_folder(request.output)
     files = report.write(request.output, plot=request.plot)
@@ -144,7 +147,7 @@ def train_rows(  # noqa: PLR0915 - all steps of a table's rows, in their order
     *,
     has_test_set: bool = False,
 ) -> list[TransduceError]:
-    """Train and measure every job, except those measured before or locked; return the errors."""
+    """Train and measure each job's row unless measured or locked; return failed rows' errors."""
     recipe, scale = jobs[0].recipe, jobs[0].scale
     test = read_test_set(recipe.data, request.test, request.train) if has_test_set else None
     for job in jobs:
@@ -187,7 +190,7 @@ def train_row(
     test: ParallelLines | None,
     callbacks: TableCallbacks,
 ) -> str:
-    """Train and measure a row unless done before; return a sentence on it; InUseError if locked."""
+    """Train and measure a row unless it has a result; return a message; InUseError if locked."""
     folder = job.folder(output)
     if (result := read_result(folder)) is not None:
         require_same_row(job, result, test, folder)

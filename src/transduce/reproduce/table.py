@@ -37,7 +37,7 @@ class Measurements:
         return statistics.stdev(self.values) if len(self.values) > 1 else None
 
     def format(self, digits: int) -> str:
-        """Format the mean and the standard deviation, as in 25.31 ± 0.12."""
+        """Format the mean and, for several seeds, the standard deviation, as in 25.31 ± 0.12."""
         spread = "" if self.spread is None else f" ± {self.spread:.{digits}f}"
         return f"{self.mean:.{digits}f}{spread}"
 
@@ -73,7 +73,7 @@ class TableRow:
 
     @property
     def has_diverged(self) -> bool:
-        """Whether any of the runs is no better than a guess among all symbols of the vocabulary."""
+        """Whether any run's perplexity is the vocabulary size or more, as by uniform guessing."""
         return not all(
             run.perplexity["per_piece"] < run.recipe.data.vocabulary_size for run in self.runs
         )

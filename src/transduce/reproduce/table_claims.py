@@ -65,7 +65,7 @@ def select_measure(measure: str, row: TableRow) -> Measurements:
 
 
 def compute_gain(measure: str, better: float, worse: float) -> float:
-    """Return how much better the figure `better` is than `worse`; of PPL the lower is better."""
+    """Return how much better the figure `better` is than `worse`; a lower PPL is better."""
     return worse - better if measure == "PPL" else better - worse
 
 
@@ -74,7 +74,8 @@ def compute_critical_difference(
 ) -> float | None:
     """Return the least difference of two rows that is significant at 5 %; None if unknown.
 
-    If rows have several seeds, the variance between seeds is pooled over them; else it is unknown.
+    The variance between seeds is pooled over the rows with several seeds. Without such a row it is
+    unknown.
     """
     several = select_rows_with_seeds(table)
     if not several:
@@ -97,7 +98,10 @@ def count_degrees_of_freedom(rows: Sequence[TableRow]) -> int:
 
 
 def judge_claim(claim: Claim, ours: float, critical: float | None) -> str:
-    """Return the verdict in words; a gain within ±`critical` is chance (None: it is unknown)."""
+    """Return the verdict in words on our gain `ours`; a gain up to ±`critical` may be chance.
+
+    `critical` is None if it is unknown.
+    """
     if critical is None:
         if claim.equal:
             return "one seed cannot tell"

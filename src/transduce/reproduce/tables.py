@@ -93,10 +93,11 @@ def claims(
     seeds: int | Sequence[int] = 3,
     callbacks: "TableCallbacks | None" = None,
 ) -> "Report":
-    """Measure the paper's claims outside its tables in `folder`; report each with a verdict.
+    """Measure claims that the paper makes outside its tables; report each with a verdict.
 
-    `only` names claims; by default all are measured. What is measured already is kept; the errors
-    of failed rows are in the report's `errors`.
+    Values, trained models and the report are in `folder`. `only` names claims; by default all are
+    measured. What is measured already is kept; the errors of failed rows are in the report's
+    `errors`.
     """
     from transduce.reproduce.paper_claims.run import measure_claims
     from transduce.reproduce.rows import TableCallbacks
@@ -113,7 +114,7 @@ def list_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def build_table2(pair: str) -> "TableKind":
-    """Return Table 2 for a language pair; raise InputError unless the paper prints that pair."""
+    """Return the `TableKind` of Table 2 for a language pair; InputError if the table lacks it."""
     from transduce.recipes.tables import TABLE_2_ROWS
     from transduce.reproduce.rows import TableKind
     from transduce.reproduce.table2_report import build_report
@@ -126,7 +127,7 @@ def build_table2(pair: str) -> "TableKind":
 
 
 def build_table3() -> "TableKind":
-    """Return Table 3: the recipes of its rows and the report builder."""
+    """Return the `TableKind` of Table 3."""
     from transduce.recipes.tables import TABLE_3
     from transduce.reproduce.rows import TableKind
     from transduce.reproduce.table3_report import build_report
@@ -177,10 +178,11 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     """Train a parser by a recipe, score it on test trees, and write Table 4 into a folder.
 
     `train`, `dev` and `test` are files or folders of trees; without them the recipe's fetched
-    corpus is used. If `model` is given, that parser is scored and nothing is trained; `settings`
-    may then change the search alone. A second call with the same folder resumes an interrupted
-    training. `on_message` is called with sentences on the progress, `callbacks` with the events of
-    the training. Without `callbacks`, the messages of the training go to `on_message`.
+    corpus is used. If `model` is given, that parser is scored, and only baselines are trained;
+    `settings` may then change the search alone. A second call with the same folder resumes an
+    interrupted training. `on_message` is called with sentences on the progress, `callbacks` with
+    the events of the training. Without `callbacks`, the messages of the training go to
+    `on_message`.
     """
     from transduce.recipes.choice import find_recipe
     from transduce.reproduce.parsing_table import (

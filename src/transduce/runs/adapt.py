@@ -118,7 +118,7 @@ def choose_adaptation(
 
 
 def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: OnProgress) -> int:
-    """Return how many updates read the new text 5 times, in 100s, at least FEWEST, at most MOST.
+    """Return how many updates read the new text 5 times, rounded down to 100s, FEWEST to MOST.
 
     The pieces of a pass are those of the longer side of each pair, estimated unless the text is
     prepared. If old text is mixed in, a pass reads the new text once, and old pairs beside it.
@@ -173,7 +173,7 @@ def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], f
 
 
 def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> None:
-    """Refuse to resume a run with another parent, or, before its first checkpoint, without one."""
+    """Refuse to resume a run with another parent, or, if it has no checkpoint, without its own."""
     recorded = run.fingerprints.get(PARENT)
     if parent is not None and parent.hash != recorded:
         fact = f"this run goes on from a model with sha256 {recorded}, not {parent.hash}"

@@ -49,7 +49,11 @@ def write_average(
     *,
     force: bool = False,
 ) -> list[int]:
-    """Write the mean of a run's `last` snapshots as a model folder; return the snapshots' steps."""
+    """Write the mean of a run's last `last` snapshots as a model folder; return their steps.
+
+    If `last` is None, the recipe says how many. With `force` a model in `output` is replaced; else
+    `output` must not exist.
+    """
     if force:
         require_replaceable_model(output)
     else:
@@ -158,7 +162,7 @@ def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str,
         weights = average_weights(snapshot.weights() for snapshot in chosen)
         for snapshot in chosen:
             progress, state = Progress(step=snapshot.step), snapshot.state()
-            if state:  # early versions stored only the step
+            if state:  # some snapshots store only the step
                 progress = read_progress(state, snapshot.step, snapshot.folder / STATE)
     except FolderError:
         if take_last_snapshots(run, last) == chosen:

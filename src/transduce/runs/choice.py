@@ -62,9 +62,10 @@ def choose_texts(data: Data, train: object, dev: object) -> Opened:
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Return the text in the argument called `argument`: files, corpus or pairs; else refuse it.
+    """Open `texts`, the value of the argument `argument`: files, corpus or pairs; refuse others.
 
-    Of a corpus with splits the arguments "dev" and "test" read their own, others that for training.
+    From a corpus with splits, "dev" and "test" read the split of that name, and any other argument
+    reads "train".
     """
     split = argument if argument in ("dev", "test") else "train"
     if isinstance(texts, Pairs):
@@ -123,7 +124,7 @@ def find_dev_split(train: Pairs) -> Pairs | None:
 def collect_pairs(
     argument: str, texts: Iterable[object], find_mismatch: Callable[[str, str], str]
 ) -> InMemoryPairs:
-    """Return texts as `InMemoryPairs`; InputError if there are none, or `find_mismatch` is not "".
+    """Return texts as `InMemoryPairs`; InputError if there are none, or one does not fit the task.
 
     `argument` is the argument's name in errors. `find_mismatch` returns what is wrong with a pair,
     or ""; it is not called if the target is empty.
@@ -217,9 +218,10 @@ def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:
-    """Return the texts, with pairs held out if no development set is given, and sentences on that.
+    """Return the texts, with pairs held out if there is no development set, and a note in a list.
 
-    A text stays whole if it has too few pairs, or if the corpus in `store` was made of all of it.
+    The list is empty if no pairs are held out. A text stays whole if it has too few pairs, or if
+    the corpus in `store` was made of all of it.
     """
     train, dev = texts
     if dev is not None:
@@ -235,7 +237,7 @@ def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]
 
 
 def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
-    """If the corpus in `store` was prepared with pairs held out, hold them out; return texts."""
+    """Return the texts, with pairs held out if they were held out of the corpus in `store`."""
     stored = read_inputs(store)
     if texts[1] is not None or stored is None:
         return texts

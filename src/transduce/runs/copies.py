@@ -81,7 +81,7 @@ class RunCopy:
             raise InputError(fact, "choose an address of its own", file=self.address)
 
     def require_same_run(self, run: Path) -> Mapping[str, Any] | None:
-        """Return the copy's list or None; refuse a copy of another run, or one ahead of `run`."""
+        """Return what `read_list` returns; refuse a copy of another run, or one ahead of `run`."""
         listed = self.read_list()
         if not (listed and is_run(run)):
             return listed
@@ -98,7 +98,10 @@ class RunCopy:
         return listed
 
     def save(self, run: Path) -> None:
-        """Copy a run's new files, then the list; delete the copy's others; SaveError on failure."""
+        """Copy a run's new files, then the list of all its files; delete outdated copies.
+
+        Raises SaveError on failure, and InputError for a copy of another run or ahead of `run`.
+        """
         before = self.require_same_run(run)  # another machine may go on with the same run
         there = {digest for _, digest in (before["files"] if before else {}).values()}
         with self.refuse_faults(SaveError, "the run could not be copied"):
@@ -123,7 +126,10 @@ class RunCopy:
         return f"{self.root}/{FILES}/{digest}"
 
     def read_list(self) -> Mapping[str, Any] | None:
-        """Return "run" (id), "step" and "files" of the copy, or None; FolderError if malformed."""
+        """Return a dict of the copy's "run" (id), "step" and "files"; None if there is no copy.
+
+        "files" maps names to [size, sha256]. Raises FolderError if the list is malformed.
+        """
         path = f"{self.root}/{LIST}"
         with self.refuse_faults():
             self.system.invalidate_cache()
@@ -159,7 +165,7 @@ class RunCopy:
 
 
 def open_copy(address: str, run: Path) -> RunCopy:
-    """Return the copy at an address, after restoring the run from it if the run is not here.
+    """Return the copy at an address; if the folder `run` is missing or empty, restore it first.
 
     Refuses a copy of another run, a copy that is ahead of the run, and an address that lies inside
     the run or holds something else.
@@ -181,7 +187,8 @@ Observe = Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, Sig
 def observe_and_copy(observe: Observe, copy: RunCopy | None, run: Path) -> Observe:
     """Return `observe`, extended to copy the run after every checkpoint and at the end.
 
-    A failed copy is only a warning, except the last one, which is an error.
+    A failed copy is only a warning, except the last one, which is an error. If `copy` is None,
+    `observe` is returned unchanged.
     """
     if copy is None:
         return observe
@@ -214,7 +221,7 @@ def list_files(run: Path) -> Iterator[tuple[str, Path]]:
 
 
 def is_copy_entry(name: str, about: object) -> bool:
-    """Return whether a copy's list may map `name` to `about`: a path in the run, [size, sha256].
+    """Return whether `name` is a path inside the run, and `about` is [size, sha256].
 
     The list may come from a stranger, and its names and hashes become paths.
     """

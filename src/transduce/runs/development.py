@@ -27,12 +27,12 @@ from transduce.text.clean import Cleaner
 LEAST_PAIRS = 2_000  # a text of fewer pairs is trained on as a whole
 HELD_OUT = (200, 2_000)  # the fewest and the most pairs that are held out; 1 % in between
 
-SAMPLE = 5_000  # at least so many pairs of a text are compared, evenly drawn; all if it has fewer
+SAMPLE = 5_000  # a longer text is compared by this many to twice as many pairs, evenly drawn
 FEWEST_PAIRS = (
     200,
     20,
 )  # to compare texts, the training text must have 200 pairs, the other one 20
-NATS = 0.2  # a side is swapped if its trigrams are likelier in the other side by more nats
+NATS = 0.2  # a side is swapped if its trigrams are likelier in the other by more nats than this
 LETTERS = 3  # characters of a trigram; trigrams tell languages apart
 SHARE_OF_LETTERS = 0.5  # a text is in a script if more than this share of its letters are
 SIDES = ("source", "target")
@@ -150,8 +150,8 @@ def clean_text(cleaner: Cleaner, text: Pairs, count: int) -> Iterator[Pair]:
 def clean_texts(cleaner: Cleaner, text: Pairs, count: int) -> list[Iterator[Pair]]:
     """Return an iterator over cleaned pairs for each text of a mixture, or one for `text` alone.
 
-    Each reads a text's first `count` pairs, or all if 0. The cleaner's report counts held-out pairs
-    among the pairs that are left out.
+    Each reads a text's first `count` pairs, or all if `count` is 0. For a `TrainingPart` the
+    cleaner is set to drop held-out pairs, and its report counts them.
     """
     mixture = find_mixture(text)
     if isinstance(text, TrainingPart):
@@ -229,9 +229,9 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
 def are_sides_swapped(
     outputs: Sequence[str], sources: Sequence[str], references: Sequence[str]
 ) -> bool:
-    """Return True if a test set's sources, not its references, read like a model's outputs.
+    """Return whether a test set's sources, not its references, resemble a model's outputs.
 
-    False for few lines.
+    Fewer than 20 lines give False.
     """
     if len(outputs) < FEWEST_PAIRS[1]:
         return False
@@ -257,7 +257,7 @@ def sample_pairs(pairs: Iterable[Pair], data: Data) -> list[Pair]:
 
 
 class LetterModel:
-    """A language model of a text: the counts of its character trigrams, each plus one."""
+    """A character trigram model of a text, with add-one smoothing."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.counts = count_trigrams(lines)

@@ -30,7 +30,7 @@ from transduce.training.distributed.rank import ProcessRank, SignalRequests
 from transduce.training.equip import build_for_training, build_optimiser, choose_loop
 
 SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
-SAMPLE_SECONDS = 2.0  # time for measuring batches; at least one after the first is measured
+SAMPLE_SECONDS = 2.0  # time for measuring batches; at least one after the warm-up is measured
 SAMPLE_UPDATES = 8  # most batches that are measured
 GPU_WARM_UP = 3  # untimed first updates: they compile kernels and capture the graph that is timed
 SAMPLE_LINES = 64  # most lines of the development set that are translated on a CPU
@@ -83,7 +83,10 @@ def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> 
 def measure_updates(
     model: Transformer, recipe: Recipe, corpus: PreparedCorpus
 ) -> tuple[float, float]:
-    """Train `model` a little; return seconds per token for gradients, and per optimiser step."""
+    """Train `model` for a few updates; return the seconds per token and per Adam step.
+
+    The seconds per token are those of the forward and the backward pass.
+    """
     training, device = recipe.training, select_device()
     optimiser = build_optimiser(model, training)
     limit = training.micro_batch_tokens
@@ -115,10 +118,11 @@ def measure_updates(
 
 
 def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -> float:
-    """Estimate the seconds of a validation's translations from a few of its lines.
+    """Estimate the seconds of a validation's translations; a CPU translates only some lines.
 
     A new model does not end its outputs, so they are cut at 2 symbols over the length of their
-    sources: about as long as a trained model's. A tree needs these 2 symbols beside its words.
+    sources, which is about the length of a trained model's. A tree needs these 2 symbols beside
+    its words.
     """
     assert corpus.dev is not None
     lines = min(recipe.training.validate_lines, len(corpus.dev))
@@ -212,7 +216,10 @@ def require_minutes(minutes: object) -> None:
 def shorten_to_seconds(
     recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]
 ) -> Recipe:
-    """Return a recipe of fewer updates, smaller if under 1,000 fit, that takes `seconds` in all."""
+    """Return a recipe with fewer updates, so that it takes about `seconds` in all.
+
+    If under 1,000 updates fit, they are made smaller, too.
+    """
     validations, left = 1, seconds
     if pace.validation_seconds:
         most = VALIDATION_SHARE * seconds / pace.validation_seconds

@@ -142,7 +142,7 @@ NOT_HERE = "this model cannot be expressed here; use it with the program that it
 @final
 @dataclass(frozen=True, kw_only=True)
 class MarianConfig:
-    """A Marian checkpoint's recipe, shape and use of its embeddings, and start and end ids."""
+    """A Marian checkpoint's recipe, embedding sizes and scaling, and its start and end ids."""
 
     recipe: Recipe
     scale_embedding: bool  # whether embeddings are multiplied by √d_model
@@ -406,7 +406,7 @@ POSITIONS_TOLERANCE = 1e-4  # at least this is allowed, since angles may be comp
 POSITIONS_AT_ONCE = 1_024  # positions that are compared at once
 NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
 TENSOR_KINDS = ("weight", "bias")
-READERS = {  # our matrices with a column for each feature -> the checkpoint's, from top to bottom
+READERS = {  # our matrices with a column for each feature -> the checkpoint's, which are stacked
     "self_attention.query_key_value": [f"self_attn.{one}_proj" for one in "qkv"],
     "feed_forward.inner": ["fc1"],
     "cross_attention.query": ["encoder_attn.q_proj"],

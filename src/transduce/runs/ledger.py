@@ -28,8 +28,9 @@ from transduce.tasks import find_task_kind
 from transduce.training.progress import MachineRecord, TrainingCost
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
-ASKED, KNOWN = 100, 0.1  # development pairs to seek in the training text; the share to allow
-SEARCHED = 1 << 24  # tokens of each side of the training text in which those are sought
+# ASKED development pairs are sought in the training text; a share over KNOWN there gives a warning
+ASKED, KNOWN = 100, 0.1
+SEARCHED = 1 << 24  # tokens of each side of the training text that are searched
 PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints
 # the vocabulary sizes that give a model the parameter counts of Table 3
 BIG_SYMBOLS = "35,368 to 36,344"
@@ -116,9 +117,10 @@ def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
 
 
 def describe_heads(recipe: Recipe) -> list[str]:
-    """Return a warning if a named recipe's heads were changed, and d_k and d_v were not.
+    """Return [a warning] if a named recipe has other heads but its old d_k and d_v, else [].
 
-    Table 3 (A) changes them together: heads · d_k stays d_model, and the cost constant.
+    Table 3 (A) changes all three together, so that heads · d_k stays d_model, and the cost
+    constant. A recipe in which this product is d_model gives no warning.
     """
     sizes = recipe.architecture
     named = RECIPES.get(find_original_name(recipe), recipe).architecture

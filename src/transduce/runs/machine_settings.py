@@ -31,7 +31,7 @@ MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 
 
 def require_trainable(recipe: Recipe, processes: int = 1) -> None:
-    """Refuse a recipe that needs more memory than each process has, or a missing compiler."""
+    """Refuse a recipe that needs more memory than a process has, or a compiler that is missing."""
     require_memory(recipe, memory_per_process(processes))
     require_compiler(recipe.training, select_device())
 
@@ -65,7 +65,7 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 
 
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
-    """Return the estimated tokens of a micro-batch, or half of them if memory is too small for all.
+    """Return the estimated micro-batch size in tokens, or half of it if memory is too small.
 
     On a CPU the estimate alone decides if it exceeds the free memory, because a trial would get the
     process killed, or if it is below half of the free memory. Otherwise a trial update decides.
@@ -90,7 +90,8 @@ def estimate_micro_batch_tokens(
 ) -> int:
     """Estimate how many source and target tokens of a micro-batch fit in `memory` bytes.
 
-    The result is at least 2 `longest`, the tokens of a pair of the longest sentences.
+    Activations may take the device's MEMORY_SHARES of the memory. The result is at most
+    MAX_TOKENS, but at least 2 `longest`, the tokens of a pair of the longest sentences.
     """
     share, most = MEMORY_SHARES[device.type], MAX_TOKENS[device.type]
     return max(2 * longest, min(most, int(memory * share) // estimate_token_bytes(sizes)))

@@ -114,7 +114,7 @@ def require_text_for_every_update(shares: Sequence[Share]) -> None:
 
 
 def name_texts(texts: Sequence[MixedText]) -> list[str]:
-    """Return short names of texts: of their files, with the folder where two have the same name."""
+    """Return short names of texts, those of their files, with the folder if names are equal."""
     names = [name_pairs(one.pairs) for one in texts]
     return [
         name if names.count(name) == 1 else name_pairs(one.pairs, parts=2)

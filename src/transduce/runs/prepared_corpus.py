@@ -193,7 +193,7 @@ def describe_other_inputs(
 def declare_inputs(
     folder: Path, data: Data, inputs: Mapping[str, str], texts: Mapping[str, Pairs]
 ) -> Data:
-    """Write a corpus folder's settings and fingerprints, or compare them; return the settings.
+    """Write a corpus folder's settings and fingerprints, or check those in it; return settings.
 
     A finished folder with other settings or texts is refused. An unfinished one is emptied, because
     the user has corrected the settings or texts.
@@ -201,7 +201,7 @@ def declare_inputs(
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():
         stored, known = read_declared_inputs(folder)
-        # the settings CHANGES must agree, too: vocabularies are learned from changed text
+        # the settings CHANGES must agree, too, because vocabularies are learned from changed text
         other = describe_other_settings(stored, data, {*READING, *NAMES} - {*CHANGES})
         if not other and known == dict(inputs):
             return stored
@@ -310,7 +310,8 @@ def require_learnable_vocabulary(data: Data) -> None:
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
     """Yield the lines that a vocabulary is learned from: one side's, or both sides' if shared.
 
-    Pairs are changed (to capitals, say) as in training; else such text has only short pieces.
+    Pairs are changed (to capitals, say) as in training; else changed text would be split into
+    short pieces.
     """
     text = find_task_kind(data).source_text
     for number, pair in enumerate(read_kept_pairs(train, data, on_progress)):

@@ -123,14 +123,14 @@ def build_for_corpus(
 
 
 def count_store_pieces(store: Store) -> float:
-    """Return the number of pieces in a store, of the longer side of each pair, as a float."""
+    """Return how many pieces a store has, counting the longer side of each pair, as a float."""
     return float(np.maximum(store.source_lengths, store.target_lengths).sum())
 
 
 def build_recipe(
     size: ModelSize, start: Recipe, changes: Mapping[str, Value], counts: tuple[int, float]
 ) -> tuple[Recipe, float]:
-    """Return `start`, resized and scheduled for (pairs, pieces), and how often it reads them.
+    """Return `start` with this size and a schedule for `counts`, and its passes over the text.
 
     `counts` are the numbers of pairs and of pieces, counting the longer side of each pair.
     """
@@ -194,7 +194,10 @@ def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], Non
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
-    """Return a byte-pair vocabulary size with one merge per two different words, at most `most`."""
+    """Return a vocabulary size of one byte-pair merge per two different words, at most `most`.
+
+    If the text yields fewer merges, the size is smaller. For a vocabulary of words it is `most`.
+    """
     if wanted.data.vocabulary == WORD:
         return most  # learning stops earlier if there are fewer words
     target = 258 + counts.words // 2 // 10 * 10

@@ -338,7 +338,8 @@ def warn_of_chance(rows: Sequence[SweepRow]) -> str:
     """Return a sentence if the lead of the best row may be chance, else "".
 
     The lead is over the best row that differs in more than the seed. It is compared with the
-    standard error of a share of n lines. This is a rule of thumb: no outputs are kept to resample.
+    standard error of a share of n lines. This is only a rule of thumb, because no outputs are kept
+    for resampling.
     """
     if not rows or rows[0].score is None or not rows[0].lines:
         return ""

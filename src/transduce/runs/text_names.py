@@ -132,7 +132,7 @@ def warn_of_wrong_sides(text: Pairs, data: Data) -> Iterator[str]:
 
 
 def warn_of_other_languages(text: Pairs) -> Iterator[str]:
-    """Yield a warning for each text of a mixture that names other languages than the first one."""
+    """Yield a warning for each mixed text in other languages than the first, by its file names."""
     languages = read_languages(text)
     for one in text.texts[1:] if isinstance(text, MixedPairs) and all(languages) else ():
         named = read_languages(one.pairs)
@@ -174,7 +174,8 @@ def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Rec
 def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
     """Return a recipe with `stored`'s corpus, languages and name, except those in `settings`.
 
-    A title is built anew; a name of the catalogue stays that of `recipe`.
+    The description and its reason are those of `stored`, too. A title is built anew; a name of the
+    catalogue stays that of `recipe`.
     """
     kept = with_names(recipe, list_names(stored.data), settings)
     kept = replace(kept, about=stored.about, because=stored.because)

@@ -68,7 +68,7 @@ OTHER_WAYS = "--columns 1,2 chooses two columns, --source and --target name two 
 @final
 @dataclass(frozen=True)
 class TaskFiles:
-    """Files that hold source and target in a task's format: pairs, trees, or tagged tokens.
+    """Files that hold source and target in a task's format, such as pairs, trees or labels.
 
     The path may also be the folder of a treebank, from which one split is read.
     """
@@ -87,8 +87,12 @@ class TaskFiles:
                 yield from self.kind.read_file(file)
 
     def fingerprint(self) -> str:
-        """Return the sha256 of the file; for a folder, the sha256 of the hashes of its files."""
-        if not self.kind.has_languages:  # the file lists others, whose content counts
+        """Return the sha256 of the file; for a folder, the sha256 of the hashes of its files.
+
+        If the file lists pictures or sounds, the pairs that they give are hashed. Chosen columns
+        are added to the string.
+        """
+        if not self.kind.has_languages:  # the content of the listed files counts, too
             return InMemoryPairs(tuple(self.read())).fingerprint().split()[-1]
         hashes = [hash_file(file) for file in self.list_files()]
         found = (
@@ -205,7 +209,7 @@ class GeneratedCorpus:
     def fingerprint(self) -> str:
         """Return a string of all that determines the pairs: corpus, split, count, seed, version.
 
-        The seed in the string is always 1; in early versions it could be chosen.
+        The seed in the string is always 1.
         """
         grammar = f" grammar {phrasebook.VERSION}" if self.corpus == "phrasebook" else ""
         return f"{self.corpus} {self.split} {self.count} 1{grammar}"
@@ -255,7 +259,10 @@ def build_dev_settings(data: Data) -> Data:
 
 
 def require_file(path: Path) -> None:
-    """Refuse a path that is no regular file, because training text is read more than once."""
+    """Refuse standard input, folders and special files, as training text is read repeatedly.
+
+    A missing file is not refused.
+    """
     hint = "write it to a file first"
     if str(path) == "-":
         raise InputError(

@@ -53,7 +53,7 @@ OF_VALIDATION = [f"training.{name}" for name in ("validate_every", "validate_lin
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingInputs:
-    """All arguments of a training as its caller gave them, texts not yet opened."""
+    """All arguments of a training as its caller gave them, with texts that are not yet opened."""
 
     folder: Path
     recipe: Recipe | None = None
@@ -141,7 +141,7 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
 
 
 def warn_of_no_validation(inputs: TrainingInputs, corpus: PreparedCorpus) -> Iterator[str]:
-    """Yield a warning if a new run sets validations, but has no development set."""
+    """Yield a warning if a new run has settings of validation, but no development set."""
     unused = sorted({*OF_VALIDATION} & {*inputs.settings})
     if unused and corpus.dev is None and not is_run(inputs.folder):
         verb = "changes" if len(unused) == 1 else "change"

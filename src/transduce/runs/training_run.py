@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from transduce.training.distributed.torch_group import Rendezvous
 
 WORTH_SHORTENING = 30  # minutes; for a longer training, the user is told what shortens it
-LOW_BLEU, MANY_UPDATES = 1.0, 1_000  # a BLEU below this after so many updates is worth a hint
+LOW_BLEU, MANY_UPDATES = 1.0, 1_000  # a lower BLEU after at least these updates is worth a hint
 SLOW_BFLOAT16 = (
     "this processor has no fast instructions for bfloat16, and is slower in it than in float32; "
     "begin a run with --set training.precision=float32"
@@ -496,7 +496,7 @@ def report_start(
 def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) -> list[str]:
     """Return sentences on how long a new run takes on this machine, and what shortens it.
 
-    A run that is begun takes fewer updates than before, and no other sizes.
+    A run that has begun can be given fewer updates, but no other sizes.
     """
     pace = measure_pace(recipe, corpus, processes)
     told, minutes = [describe_pace(recipe, pace)], pace.estimate_seconds(recipe) / 60

@@ -48,7 +48,7 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
 
 
 def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
-    """Yield for each part of a folder, once verified, that it is good or why it is damaged."""
+    """Verify a folder's parts one after the other, and yield the verdict on each."""
     hint = "name a run, a store or a model folder, or a checkpoint of a run"
     require_folder(folder, hint)
     has_sign = any(os.path.lexists(folder / name) for name in (INPUTS_FILE, MANIFEST))

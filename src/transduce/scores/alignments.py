@@ -82,7 +82,10 @@ def parse_links(line: str) -> Links:
 
 
 def parse_link(text: str) -> tuple[int, str, int]:
-    """Return source index, "-" (sure) or "p" (possible), target index; InputError if malformed."""
+    """Return a link's source index, its kind ("-" if sure, "p" if possible) and target index.
+
+    Raise InputError if the link is malformed.
+    """
     match = LINK.fullmatch(text)
     if match is None:
         raise InputError(f"{text[:40]!r} is no link", FORM)

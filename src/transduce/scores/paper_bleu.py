@@ -74,7 +74,10 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Return texts tokenised, compounds split, and a signature suffix; refuse tokenised texts."""
+    """Tokenise all texts, split their compounds; return the texts and a signature suffix.
+
+    Raises InputError if a text is tokenised already.
+    """
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -122,7 +125,7 @@ def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most final . ? and ! of lines follow a space; None if half do, or for none."""
+    """Return whether most lines that end in . ? or ! have a space before it; None at a tie."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

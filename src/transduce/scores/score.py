@@ -14,7 +14,7 @@ from transduce.scores.test_sets import NAMELESS
 
 Texts = Sequence[Sequence[str]]  # the output first, then its references
 Counts = Sequence[float | int]  # the numbers that a line adds to the sums
-# Returns the texts as they are to be scored, and a suffix for the signature; may refuse texts.
+# Returns the texts in the form to be scored, and a suffix for the signature; may refuse texts.
 Preprocess = Callable[[Texts], tuple[Texts, str]]
 
 

@@ -44,7 +44,7 @@ SIGNIFICANCE_LEVEL = 0.05
 def compute_score(
     metric: str | Metric, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
-    """Score output lines against one or several references by a `Metric`, or the name of one.
+    """Score output lines against one or several references, by a metric or by its name.
 
     `language` is the language of the text, which decides what counts as a word in Chinese, Japanese
     and Korean; the paper's BLEU refuses any text not given as "de".
@@ -99,7 +99,7 @@ def require_language(language: object) -> None:
 
 
 def shorten_language(language: str) -> str:
-    """Return a language's code without script and country; "" if the language is not named."""
+    """Return a language's code without script and country, zh for cmn and yue; "" if unnamed."""
     code = "" if language == UNNAMED[1] else shorten_code(read_primary_code(language))
     return CHINESE.get(code, code)
 

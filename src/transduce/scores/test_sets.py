@@ -59,12 +59,15 @@ KNOWN_BY_LETTERS = {
 }
 OTHER_FORM = ", in another form or order"
 NAMELESS = "not a known test set"
-UNKNOWN = NAMELESS + " (sha256 {})"  # older versions wrote: unknown (sha256 …)
+UNKNOWN = NAMELESS + " (sha256 {})"  # may be stored as: unknown (sha256 …)
 ESCAPES = re.compile("&(?:amp|quot|apos|lt|gt|bar|#124|#91|#93);|##AT##")
 
 
 def identify_test_set(references: Sequence[str]) -> str:
-    """Return the name of the test set with these references, or a name with a hash if unknown."""
+    """Return the name of the test set with these references, or a name with a hash if unknown.
+
+    If a known test set was tokenised or reordered, its name ends with `OTHER_FORM`.
+    """
     digest = hash_lines(references)
     if digest[:16] in KNOWN:
         return KNOWN[digest[:16]]
@@ -75,7 +78,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return a stored test set name; if it is the hash of a set known now, the set's name."""
+    """Return a stored test set name; if it is the hash of a known set, return that set's name."""
     start = re.fullmatch(r"(?:unknown|not a known test set) \(sha256 (\w+)\)", stored)
     if start is None:
         return stored

@@ -39,9 +39,10 @@ def choose_beam_strategy(
     *,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return a beam search of these sources for `nbest` outputs, stopped by the rule `search.stop`.
+    """Return a beam search for `nbest` outputs per source, which ends by the rule `search.stop`.
 
-    With `early` a source has up to W hypotheses, best first; the caller takes the first `nbest`.
+    With the rule "early" a source has up to W hypotheses, best first; the caller takes the first
+    `nbest`. Raise InputError if `nbest` is over `search.beam`.
     """
     exact = beam_strategy(model, sources, search, nbest, operations=operations)
     if search.stop == "exact":
@@ -65,9 +66,10 @@ def search_in_memory(
     search: Search,
     strategy: DecodingStrategy,
 ) -> Iterator[Result]:
-    """Yield (source index, hypotheses) of each source; halve batches while memory runs out.
+    """Yield (source index, hypotheses) of each source; halve the batches if memory runs out.
 
-    When memory runs out, the unfinished sources are decoded anew in batches of half the size.
+    The unfinished sources are then decoded anew. Raise NotEnoughMemoryError if there is too little
+    memory for a batch of one.
     """
     unfinished = set(range(len(sources)))
     size = min(search.batch_size, len(sources))
@@ -121,7 +123,8 @@ def estimate_bytes(
 def require_affordable_beam(needed: int, length: int, width: int) -> None:
     """Raise InputError if `width` is over 21 and `needed` bytes exceed the limit for one beam.
 
-    The limit is `BEAM_BYTES`, or what the environment variable TRANSDUCE_BEAM_GB allows.
+    The limit is `BEAM_BYTES`, or the gigabytes in the environment variable TRANSDUCE_BEAM_GB.
+    Raise InputError also if that is no number.
     """
     if width <= WIDEST:
         return

@@ -34,7 +34,7 @@ class ConstraintState(Protocol):
     """
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return a mask of the ids below `symbols` that may come next in each row; None if all."""
+        """Return a mask of ids below `symbols` that may come next in each row; None if all may."""
         ...
 
     def advance(self, ids: Int[Tensor, " R"]) -> "ConstraintState":
@@ -42,7 +42,7 @@ class ConstraintState(Protocol):
         ...
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "ConstraintState":
-        """Return the constraint state of the given rows, which may repeat or leave rows out."""
+        """Return the state of the given rows in that order; rows may repeat or be left out."""
         ...
 
     def concatenate(self, other: "ConstraintState") -> "ConstraintState":
@@ -52,13 +52,16 @@ class ConstraintState(Protocol):
 
 @runtime_checkable
 class Constraint(Protocol):
-    """The rule for the outputs that one source may have: an immutable, hashable value."""
+    """A rule for the outputs that one source may have; an immutable, hashable value."""
 
     @classmethod
     def start_batch(
         cls, constraints: Sequence["Constraint"], device: torch.device
     ) -> ConstraintState:
-        """Build the constraint state before the first symbol, with a row for each constraint."""
+        """Build the constraint state before the first symbol, with a row for each constraint.
+
+        Raise TypeError unless all constraints are of this class.
+        """
         ...
 
 
@@ -86,7 +89,10 @@ class PrefixState:
     remaining: Int[Tensor, "R P"]  # P: length of the longest remaining prefix
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return a mask: each prefix's next symbol, or any symbol after it; None if all ended."""
+        """Return a mask with each row's next forced symbol, or with all symbols if it has none.
+
+        None means that no row has a forced symbol left.
+        """
         if self.remaining.shape[1] == 0:
             return None
         following = self.remaining[:, :1]  # [R 1]
@@ -94,7 +100,7 @@ class PrefixState:
         return allowed.scatter_(1, following.clamp(min=0), value=True)
 
     def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they are forced or free
-        """Return the state without each hypothesis' first forced symbol."""
+        """Return the state without the first forced symbol of each hypothesis; ignore `ids`."""
         return PrefixState(self.remaining[:, 1:])
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "PrefixState":
@@ -155,7 +161,7 @@ class ConstrainedModel(Generic[State]):
         return self.inner.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> ConstrainedState[State]:
-        """Encode `ConstrainedSource`s (TypeError for others); return a state, a row per source."""
+        """Encode `ConstrainedSource`s (else TypeError); return a state with one row per source."""
         constrained = require_kind(sources, ConstrainedSource)
         constraints = [source.constraint for source in constrained]
         state = self.inner.start([source.ids for source in constrained])
@@ -165,7 +171,7 @@ class ConstrainedModel(Generic[State]):
     def step(
         self, state: ConstrainedState[State], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], ConstrainedState[State]]:
-        """Append one symbol to every row; return log-probabilities, -inf for forbidden symbols."""
+        """Append a symbol to each row; return log P (-inf for forbidden symbols) and the state."""
         log_probs, inner = self.inner.step(state.inner, ids)
         constraints = state.constraints.advance(ids) if state.has_started else state.constraints
         allowed = constraints.allowed(log_probs.shape[1])

@@ -36,7 +36,7 @@ class Ensemble(Generic[State]):
     def step(
         self, state: tuple[State, ...], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[State, ...]]:
-        """Append one symbol to every row; return log((P_1 + … + P_M) / M) of next symbols."""
+        """Append a symbol to each row; return log((P_1 + … + P_M) / M) and the members' states."""
         steps = [m.step(own, ids) for m, own in zip(self.members, state, strict=True)]
         return log_mean_exp([log_p for log_p, _ in steps]), tuple(own for _, own in steps)
 
@@ -51,6 +51,6 @@ class Ensemble(Generic[State]):
 
 
 def log_mean_exp(log_probs: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
-    """Return the logarithm of the mean probability, clamped to at most 0 against rounding."""
+    """Return the log of the mean of the tensors' probabilities, clamped to at most 0."""
     total = torch.stack(list(log_probs)).logsumexp(dim=0)
     return (total - math.log(len(log_probs))).clamp(max=0)

@@ -81,7 +81,7 @@ class LabelState:
     rows: LabelRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
-        """Return a mask of next symbols: fitting labels while any are left, afterwards only END."""
+        """Return a mask of the labels that may come next, or END once every word has a label."""
         assert symbols == len(self.kinds)
         has_labels = (self.rows.labels_left > 0)[:, None]  # [R 1]
         continues = (self.kinds == LabelKind.INSIDE) & (self.entities == self.rows.entity[:, None])

@@ -60,7 +60,7 @@ class RunningSearch(Generic[State]):
         return not self.waiting and self.active is None
 
     def add(self, sources: Mapping[int, Sequence[int]]) -> None:
-        """Add `sources`, by index, to those that wait; results will carry the same indices."""
+        """Add sources to the waiting ones; their keys are the source indices in the results."""
         self.waiting.update(sources)
 
     def drop(self, indices: Collection[int]) -> None:
@@ -76,7 +76,7 @@ class RunningSearch(Generic[State]):
 
     @torch.inference_mode()
     def select(self, kept: Sequence[int]) -> ActiveBatch[State]:
-        """Return the batch with only the sentences at places `kept`; the old is then unusable."""
+        """Return a batch of the sentences at places `kept`; it must replace `self.active`."""
         assert self.active
         beams = self.active.beams
         rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)

@@ -28,8 +28,8 @@ from transduce.settings.search import Sampling
 from transduce.vocabulary import END
 
 GOLDEN = -0x61C8864680B583EB  # SplitMix64's increment: 2^64 / golden ratio, as a signed number
-# The lowest temperature used: below it a log P of -3e8 nats overflows. Even far above it, noise of
-# 40 nats changes no draw.
+# Lower temperatures count as this one, because a log P of -3e8 nats would overflow. Even far above
+# it the noise, at most 40 nats, changes no draw.
 COLDEST = 1e-30
 # the shift and the factor of each round of SplitMix64
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
@@ -50,7 +50,7 @@ def shift_right(bits: Int[Tensor, "*shape"], count: int) -> Int[Tensor, "*shape"
 def derive_key(
     key: Int[Tensor, "*#shape"], number: Int[Tensor, "*#shape"] | int
 ) -> Int[Tensor, "*shape"]:
-    """Derive a random key from `key` and `number`; for one key, no two numbers give the same."""
+    """Derive a random key from `key` and `number`; with one `key`, each number has its own."""
     return mix_bits((key ^ number) + GOLDEN)
 
 
@@ -91,10 +91,11 @@ def sampling_strategy(  # noqa: PLR0913 - as `beam_strategy`, and what draws dep
     keys: Sequence[int] | None = None,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return a strategy for `samples` outputs per source, seeded by its key (default: its index).
+    """Return a strategy that draws `samples` outputs per source; InputError if that is below 1.
 
-    A source's random numbers depend on the seed and its key, by default its index. The log P and
-    scores of samples are those of the model at temperature 1, without top-k and top-p.
+    A source's random numbers depend on the seed and its element of `keys`, by default its index.
+    The log P and scores of samples are those of the model at temperature 1, without top-k and
+    top-p.
     """
     require(samples > 0, f"{samples} samples are asked for", "ask for 1 or more")
     chosen_keys = range(len(sources)) if keys is None else keys

@@ -43,7 +43,10 @@ def trace_beam_search(
     *,
     operations: Operations = PLAIN,
 ) -> SearchTrace:
-    """Search a source; record each step's live hypotheses and their `alternatives` next symbols."""
+    """Search one source; return the best hypothesis, and the live ones before each step.
+
+    Each live hypothesis has at most `alternatives` next symbols.
+    """
     strategy = choose_beam_strategy(model, [source], search, operations=operations)
     steps = list[list[LiveHypothesis]]()
 
@@ -62,7 +65,7 @@ def list_live_hypotheses(
     alternatives: int,
     highest_sums: HighestSums,
 ) -> list[LiveHypothesis]:
-    """Return one sentence's live hypotheses, each with its `alternatives` best next symbols."""
+    """Return one sentence's live hypotheses, each with at most `alternatives` next symbols."""
     nothing = log_probs.new_zeros(len(log_probs), 1)
     values, ids = highest_sums(nothing, log_probs, min(alternatives, log_probs.shape[1]))
     written = beams.tokens[0, :, : int(beams.lengths[0])].tolist()

@@ -110,7 +110,7 @@ class TreeState:
     kinds: Int[Tensor, " V"]  # the `TreeSymbolKind` of each symbol
     labels: Int[Tensor, " V"]  # the constituent label of each symbol
     numbers: Int[Tensor, " V"]  # the position of the word that a symbol stands for; 0: any word
-    highest: int  # the highest of `numbers`, after which 1 follows; 0: all stand for any word
+    highest: int  # the highest of `numbers`, followed by 1; 0: all stand for any word
     rows: TreeRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:

@@ -52,7 +52,7 @@ from transduce.serve.translate import find_model, translate_items, translate_tex
 from transduce.text.languages import LANGUAGE_NAMES, can_detect_languages
 from transduce.view.translation.page import TranslationPage
 
-SEARCHING = (*DETECTION, *SEARCH)  # statuses of refusals where a language may be detected
+SEARCHING = (*DETECTION, *SEARCH)  # statuses of refused searches with language detection
 HTML, PLAIN = "text/html", "text/plain"
 
 
@@ -114,7 +114,7 @@ class Routes:
         )
 
     def require_key(self, request: Request, field: object = "") -> None:
-        """Refuse a request without the API key in a header or `field`, if the server has one."""
+        """If the server has an API key, refuse a request without it in a header or in `field`."""
         if self.api_key is None:
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -126,7 +126,7 @@ class Routes:
             raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
 
     async def read(self, kind: type[Fields], request: Request) -> Fields:
-        """Return a request's fields, checked, as a `kind`; refuse a request without the API key."""
+        """Return a request's checked fields as an object of class `kind`; require the API key."""
         fields = await read_fields(request, self.limits)
         self.require_key(request, fields.get("api_key"))
         return check_request(kind, fields)

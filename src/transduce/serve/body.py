@@ -28,7 +28,7 @@ ENCODED = re.compile(rb"(?im)^content-transfer-encoding:[ \t]*(base64|quoted-pri
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    """Return a request's body; refuse one that is too large or comes too slowly."""
+    """Return a request's body; refuse one too large or too slow; ClientGone if the client left."""
     parts, size = list[bytes](), 0
     is_too_large = int(request.headers.get("content-length", 0)) > limits.body
     seconds = LINGER_SECONDS if is_too_large else limits.receive_seconds

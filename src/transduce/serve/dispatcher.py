@@ -23,13 +23,13 @@ from transduce.serve.messages import (
     AttentionRequest,
     Cancel,
     Failed,
+    LoadFailure,
     Order,
     Page,
     Ping,
     Ready,
     SentenceOutputs,
     TranslationOrder,
-    Unloadable,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class SearchClient:
         self.readable.register(pipe.fileno(), select.POLLIN)
 
     def send(self, order: Order) -> None:
-        """Send an order; if the process has ended, `on_end` is called a moment later."""
+        """Send an order; if the process has ended or stops reading, `on_end` is called soon."""
         try:
             self.pipe.send(order)
         except BlockingIOError:  # the pipe is full: the process has read nothing for a second
@@ -91,7 +91,7 @@ class SearchClient:
             self.loop.call_soon(self.read)
 
     def ping(self, most: float) -> bool:
-        """Ping if no ping is pending; return False if one has been pending over `most` seconds."""
+        """Send a ping unless one is pending; return whether it is at most `most` seconds old."""
         now = self.loop.time()
         if self.pinged is None:
             self.pinged = now
@@ -157,7 +157,7 @@ class Dispatcher:
         self.turns = deque[Job]()  # jobs with waiting sentences
         self.jobs = set[Job]()
         self.ids = count(1)
-        self.delay = limits.restart_seconds  # before the next process is started again
+        self.delay = limits.restart_seconds  # seconds until the next restart
         self.restarts = 0
         self.is_closed = False
         self.tasks = set[asyncio.Task[Any]]()
@@ -241,14 +241,14 @@ class Dispatcher:
                 self.turns.append(job)
 
     def find_free_client(self) -> SearchClient | None:
-        """Return the process with the fewest sentences, or None if every process is full."""
+        """Return the process with the fewest sentences, or None if none can take more."""
         if not self.clients or self.facts is None:
             return None
         client = min(self.clients, key=lambda one: len(self.clients[one]))
         return client if len(self.clients[client]) < self.facts.capacity else None
 
     def handle_answer(self, client: SearchClient, answer: Answer) -> None:
-        """Handle an answer: a process is ready, cannot load its model, or has finished an order.
+        """Handle an answer: model loaded or unloadable, ping answered, order done or failed.
 
         The answer to an order is dropped if its job was cancelled.
         """
@@ -259,7 +259,7 @@ class Dispatcher:
             case Alive():
                 client.pinged = None
                 return
-            case Unloadable():
+            case LoadFailure():
                 starting = self.starting.pop(client)
                 client.close()
                 starting.set_exception(answer.kind(answer.fact, answer.hint))
@@ -268,7 +268,7 @@ class Dispatcher:
         job, _ = self.clients[client].pop(answer.id, (None, None))
         if isinstance(answer, Failed):
             fact = f"this text could not be translated: {answer.fact}"
-            error = unavailable(fact) if answer.is_ours else bad_request(answer.fact)
+            error = unavailable(fact) if answer.is_server_fault else bad_request(answer.fact)
             if job is not None:
                 self.fail(job, error)
         elif job is not None:
@@ -306,7 +306,10 @@ class Dispatcher:
         self.feed()
 
     def handle_loss(self, client: SearchClient) -> None:
-        """Queue a lost process's orders again, or at a 2nd loss refuse them; start a process."""
+        """Replace a lost process and requeue its orders; fail the job of an order lost twice.
+
+        If the process was still loading its model, `start_one` raises LostProcessError instead.
+        """
         if client in self.starting:
             starting = self.starting.pop(client)
             if not starting.done():  # Ctrl-C may have cancelled it

@@ -115,7 +115,7 @@ class Guard:
 
 @lru_cache(maxsize=256)  # most requests name the same host
 def is_address(host: str) -> bool:
-    """Return whether `host` is an IP address; unlike a name, no web page can redirect it."""
+    """Return whether `host` is an IP address; DNS rebinding can redirect names, not addresses."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

@@ -258,7 +258,7 @@ Fields = TypeVar("Fields", TranslateRequest, DetectRequest, OpenNmtItem)
 
 
 def check_request(kind: type[Fields], values: Mapping[str, Any]) -> Fields:
-    """Return a request of a declared kind; refuse it if a field is missing, wrong or too large."""
+    """Build a request of class `kind`; refuse a field that is missing, wrong or too large."""
     found = {}
     for one in fields(kind):
         value = values.get(one.name)
@@ -292,7 +292,7 @@ def check_field(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401 - any 
 
 
 def read_notes(notes: Iterable[Any]) -> dict[str, Any]:
-    """Return the notes of an `Annotated` type as keywords of JSON Schema with their values."""
+    """Return the notes of an `Annotated` type as {keyword of JSON Schema: value}."""
     return dict(("description", one) if isinstance(one, str) else one for one in notes)
 
 
@@ -307,7 +307,7 @@ def check_text(name: str, value: object, rules: Mapping[str, Any]) -> str:
 
 
 def check_number(name: str, value: object, rules: Mapping[str, Any]) -> int:
-    """Return an int or up to 8 digits as an int; refuse all else, and numbers over the maximum."""
+    """Return an int, or text of up to 8 digits, as an int; refuse all but 0 to the maximum."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:

@@ -23,7 +23,7 @@ class TranslationOrder:
 @final
 @dataclass(frozen=True)
 class AttentionRequest:
-    """An order for the attention page of a text and its translation; `most` limits its memory."""
+    """An order for the attention page of a text and its translation, within `most` bytes."""
 
     id: int
     text: str = field(repr=False)
@@ -65,7 +65,7 @@ class Ready:
 
 @final
 @dataclass(frozen=True)
-class Unloadable:
+class LoadFailure:
     """The answer of a process that could not load its model: the reason, and a hint to users."""
 
     kind: type[TransduceError]
@@ -76,11 +76,12 @@ class Unloadable:
 @final
 @dataclass(frozen=True)
 class SentenceOutputs:
-    """The answer to TranslationOrder: outputs, best first, warnings, details, lost text."""
+    """A sentence's outputs, best first, its warnings, and the best one's details and lost URLs."""
 
     id: int
     outputs: tuple[tuple[str, float, float], ...] = field(repr=False)  # (text, score, log P)
     warnings: tuple[str, ...] = ()
+    # pieces, log-probabilities and word links, if they were asked for
     details: Details | None = field(default=None, repr=False)
     # placeholders, URLs, addresses and numbers of the sentence that its best output lacks
     lost: tuple[str, ...] = field(default=(), repr=False)
@@ -102,8 +103,8 @@ class Failed:
 
     id: int
     fact: str
-    is_ours: bool = True  # a fault of the server, not of the request
+    is_server_fault: bool = True  # a fault of the server, not of the request
 
 
 Order = TranslationOrder | AttentionRequest | Cancel | Ping
-Answer = Ready | Unloadable | Alive | SentenceOutputs | Page | Failed
+Answer = Ready | LoadFailure | Alive | SentenceOutputs | Page | Failed

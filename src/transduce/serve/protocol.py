@@ -19,7 +19,7 @@ NO_HTTP = (
 MOST_LINES = 20_000  # lines of a request with its body; texts within the limits have fewer
 IPV6_CLIENT_BITS = 64  # bits of an IPv6 address that name a network; one client may own the rest
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
-CHECK_SECONDS = 0.2  # between two looks whether a half-closed client has left
+CHECK_SECONDS = 0.2  # between two checks whether a half-closed client has left
 Connection = TypeVar("Connection", bound=Hashable)
 
 
@@ -99,9 +99,10 @@ class DeadlineProtocol(H11Protocol):
             self.transport.close()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Return True, to stay connected, if a client that ended its sending awaits an answer.
+        """Return whether to stay connected to a client that has closed its sending side.
 
-        Sending an interim answer, which HTTP/1.1 allows, makes the system tell if the client left.
+        True if a whole HTTP/1.1 request is not answered yet. An interim answer is sent, because
+        the system then reports whether the client has left.
         """
         is_whole = not self.is_between_requests() and not self.cycle.more_body
         self.has_ended = is_whole and self.scope["http_version"] == "1.1"
@@ -111,7 +112,7 @@ class DeadlineProtocol(H11Protocol):
         return self.has_ended
 
     def check_client(self) -> None:
-        """Close the connection if its client has left; look again later while it is unanswered."""
+        """Close the connection if its client has left; check again until it has its answer."""
         connection = self.transport.get_extra_info("socket")
         if self.transport.is_closing() or self.cycle.response_complete:
             return

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from transduce.errors import TransduceError
 from transduce.inference.workers import start_with_pipe
-from transduce.serve.messages import Answer, Order, Ready, Unloadable
+from transduce.serve.messages import Answer, LoadFailure, Order, Ready
 from transduce.settings.recipe import shorten_name
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def serve_searches(pipe: "Connection[Answer, Order]", load: Load) -> None:
     try:
         worker = SearchWorker(load(), pipe.send)
     except TransduceError as error:
-        pipe.send(Unloadable(type(error), error.fact, error.hint))
+        pipe.send(LoadFailure(type(error), error.fact, error.hint))
         return
     pipe.send(describe_model(worker.translator))
     inbox = SimpleQueue[Order | None]()
@@ -108,7 +108,7 @@ def describe_model(translator: "Translator") -> Ready:
 
 
 def take_orders(inbox: "SimpleQueue[Order | None]", *, is_waiting: bool) -> Iterator[Order | None]:
-    """Yield the inbox's orders, None once the pipe closed; wait for the first if `is_waiting`."""
+    """Yield the inbox's orders, None at the pipe's end; if `is_waiting`, wait for the first."""
     with suppress(Empty):
         if is_waiting:
             yield inbox.get()

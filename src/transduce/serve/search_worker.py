@@ -60,7 +60,7 @@ class OpenSentence:
 
 @final
 class SearchWorker:
-    """The searches of one model for the sentences it gets; `send` is called with each answer.
+    """All searches of one model; carries out orders, and calls `send` with each answer.
 
     The number of sentences searched at once is limited to what fits in free memory.
     """
@@ -99,12 +99,12 @@ class SearchWorker:
         try:
             act()
         except TransduceError as error:
-            self.send(Failed(sentence_id, error.fact, is_ours=False))
+            self.send(Failed(sentence_id, error.fact, is_server_fault=False))
         except Exception as error:  # noqa: BLE001 - one sentence must not end the others
             self.send(Failed(sentence_id, f"{type(error).__name__} in the model"))
 
     def begin(self, sentence: TranslationOrder) -> None:
-        """Begin a sentence's search: the first attempt to keep its URLs, if they are to be kept."""
+        """Begin a sentence's search, with the first attempt to keep its URLs if these are kept."""
         line = Line(1, sentence.text, sentence.prefix)
         attempts = [build_plain_attempt(line)]
         if self.translator.keeps_items:
@@ -219,7 +219,7 @@ class SearchWorker:
 
 
 def describe_output(translator: Translator, line: EncodedLine, best: Combination) -> Details:
-    """Return the pieces of a line and its best output, the output's log P, and word links.
+    """Return the pieces of a line and its best output, the output pieces' log P, and word links.
 
     The lists of a split line's parts are joined.
     """
@@ -234,7 +234,7 @@ def describe_output(translator: Translator, line: EncodedLine, best: Combination
 
 
 def describe_pair(translator: Translator, text: str, output: str) -> Details:
-    """Return the details of a text and an output in which URLs and the like were put back.
+    """Return pieces, log P and word links of a text and of an output with URLs put back.
 
     All lists are empty if the text or the output is too long for the model.
     """

@@ -243,7 +243,7 @@ def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> 
 
 @final
 class FolderWatch:
-    """A watch over a service's model folders, which loads a changed model and then uses it.
+    """A watch over a service's model folders; if a folder changes, its new model replaces the old.
 
     A folder that cannot be used changes nothing: the model that was loaded from it stays in use.
     """
@@ -254,7 +254,7 @@ class FolderWatch:
         self.delayed_until = dict[Pair, float]()  # by the monotonic clock
 
     async def run(self) -> None:
-        """Check all folders every second until the task is cancelled."""
+        """Check all folders every `limits.poll_seconds` until the task is cancelled."""
         loads = {pair: one.load for pair, one in self.service.models.items()}
         folders = {pair: one.folder for pair, one in loads.items() if isinstance(one, ModelChoice)}
         while True:
@@ -302,7 +302,8 @@ class FolderWatch:
 def hash_manifest(folder: Path) -> str:
     """Return the sha256 of a folder's manifest, "" without a manifest, or "unreadable: REASON".
 
-    A run folder has no manifest. A file in place of the folder is unreadable.
+    A run folder has no manifest. A file in place of the folder is unreadable. An error of the
+    system, such as too many open files, also gives "".
     """
     if folder.is_dir() and not (folder / MANIFEST).exists():
         return ""

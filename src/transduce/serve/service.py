@@ -100,7 +100,7 @@ class Service:
         return [Detection(language=code, confidence=round(100 * one, 1)) for code, one in found]
 
     async def find_other_language(self, text: str, taken: Detection | None) -> str:
-        """Return a warning that a text is surely not in the language it is taken for, or ""."""
+        """Return a warning if a text is surely not in the language it is taken for, else ""."""
         if taken is None:
             return ""
         other = await asyncio.to_thread(find_other_language, text, taken["language"])
@@ -192,7 +192,7 @@ async def end_with_client(job: Job, receive: Receive) -> None:
 
 
 def match_language(code: str, known: Sequence[str]) -> str:
-    """Return the only known code of an unknown code's language, en-GB for en; else `code`."""
+    """Return `code` or, if it is unknown, its language's only known code, such as en-GB for en."""
     same = {one for one in known if read_primary_code(one) == read_primary_code(code)}
     return code if code in known or len(same) != 1 else same.pop()
 
@@ -241,7 +241,7 @@ class Metrics:
 
 
 def format_metric(name: str, about: str, *samples: Sample) -> list[str]:
-    """Return the lines of a metric: of a counter if its name ends in _total, else of a gauge."""
+    """Return the lines of a metric, a counter if its name ends in _total, else a gauge."""
     kind = "counter" if name.endswith("_total") else "gauge"
     head = [f"# HELP transduce_{name} {about}", f"# TYPE transduce_{name} {kind}"]
     return head + [format_sample(name, *one) for one in samples]

@@ -170,7 +170,8 @@ def rank_links(found: SentenceOutputs) -> list[tuple[int, int]]:
     if found.details is None:
         return []
     both = zip(found.details["weights"], found.details["alignment"], strict=True)
-    return [(i, j) for _, (i, j) in sorted(both, key=lambda pair: -pair[0])]  # as `Alignment`
+    # in the order of `Alignment.rank_links`
+    return [(i, j) for _, (i, j) in sorted(both, key=lambda pair: -pair[0])]
 
 
 def list_alternatives(cut: CutText, found: Sequence[SentenceOutputs], count: int) -> list[str]:
@@ -181,7 +182,7 @@ def list_alternatives(cut: CutText, found: Sequence[SentenceOutputs], count: int
 
 
 def describe_sentence(text: str, found: SentenceOutputs, also: Sequence[str]) -> interface.Sentence:
-    """Return a sentence with scored outputs, the best one's details, its warnings and `also`."""
+    """Return a sentence with its outputs, the best one's details, and its warnings and `also`."""
     assert found.details
     outputs = [
         Output(text=one, score=round(score, 4), log_prob=round(log_prob, 4))

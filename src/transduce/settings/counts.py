@@ -1,4 +1,4 @@
-"""Counts of a model's parameters, operations and activations, by formula and without torch
+"""Counts of a model's parameters, operations and activations, by formula and without torch.
 
 There is one function for each layer class. They are not methods of these classes, so that
 `transduce recipes list` needs no torch. tests/model/test_every_choice.py compares them with built

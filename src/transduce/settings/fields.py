@@ -33,7 +33,10 @@ def require_flag(name: str, value: object) -> None:
 
 
 def require_types(owner: object) -> None:
-    """Raise InputError unless each field of `owner` has its type (an int passes for a float)."""
+    """Raise InputError unless each field of `owner` has its type (an int passes for a float).
+
+    An integer must also fit into 64 bits.
+    """
     for field in dataclasses.fields(owner):  # type: ignore[arg-type]  # settings are dataclasses
         value, wanted = getattr(owner, field.name), field.type
         fits = type(value) is wanted or (wanted is float and type(value) is int)

@@ -106,7 +106,10 @@ class Recipe:
 
     @staticmethod
     def from_mapping(values: Mapping[str, Any], start: "Recipe | None" = None) -> "Recipe":
-        """Return `start` or the defaults with `values`, nested as in `as_json`; refuse bad ones."""
+        """Return `start`, or the defaults if it is None, changed by `values`; refuse bad values.
+
+        `values` is nested as in `as_json`.
+        """
         recipe = start or Recipe(name="unnamed")
         texts = {"name", "about", "because"}
         for key, value in values.items():
@@ -177,7 +180,7 @@ def cast_value(path: str, value: object) -> Value:
 
 
 def require_printable(name: str, text: str) -> None:
-    """Raise InputError if a text has a line end or a control character."""
+    """Raise InputError if a text has a line end, control character or half of a surrogate pair."""
     fact = f"{name} has a line end or another character that no line shows"
     require(not UNSHOWN.search(text), f"{fact}: {short_repr(text)}", "leave it out")
 
@@ -221,7 +224,7 @@ def renew_title(recipe: Recipe, updates: int) -> Recipe:
 
 # --- What differs from the paper ------------------------------------------------------------------
 
-# Where the paper is silent, BASE follows its authors' code; our defaults differ in first weights.
+# Where the paper is silent, BASE follows its authors' code; our defaults differ in initialisation.
 BASE = Recipe(name="base", architecture=Architecture(initialisation="glorot"))
 
 

@@ -63,7 +63,7 @@ class Parsing(SentenceTask):
         return linearise(to_tree(line), self.form)
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return the bracketed tree of symbol ids over the words of `line`, repaired if needed."""
+        """Convert symbol ids to a bracketed tree over the words of `line`, repaired if needed."""
         tree, _ = self.repair(ids, line)
         return format_tree(tree)
 

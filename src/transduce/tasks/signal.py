@@ -1,4 +1,4 @@
-"""The task that converts pictures or sounds to text, and text or pictures to pictures
+"""The task that converts pictures or sounds to text, and text or pictures to pictures.
 
 A corpus file has two columns. A path in a column, relative to the file, stands for a picture or a
 sound. A signal is a list of samples. A sample is one of the 256 bytes of a byte-pair vocabulary.
@@ -33,15 +33,21 @@ class SignalTask(Task):
     metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
 
     def normalise(self, line: str) -> str:
-        """Return a line normalised, or the signal of the picture or sound file that it names."""
+        """Normalise a line; if it is a path of a picture or sound, return the signal as a line."""
         return normalise_signal(line)
 
     def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
-        """Return ids and END of signals with row `rows[0]`, or texts if it is 0; refuse others."""
+        """Return ids, END last, of signals with row size `rows[0]`, or of texts if that is 0.
+
+        InputError for any other line.
+        """
         return encode_lines(self.source, lines, self.rows[0], "data.source_row")
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return ids and END of signals with row `rows[1]`, or texts if it is 0; refuse others."""
+        """Return ids, END last, of signals with row size `rows[1]`, or of texts if that is 0.
+
+        InputError for any other line.
+        """
         return encode_lines(self.target, lines, self.rows[1], "data.target_row")
 
     def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids suffice
@@ -85,7 +91,10 @@ def is_sample(symbol_id: int) -> bool:
 def encode_lines(
     vocabulary: Vocabulary, lines: Iterable[str], row: int, setting: str
 ) -> list[list[int]]:
-    """Return ids of texts (row 0) or signals, END last; InputError if one has not this `row`."""
+    """Return ids, END last, of signals with row size `row`, or of texts if `row` is 0.
+
+    InputError for any other line; it names `setting`, which `row` comes from.
+    """
     if not row:
         lines = list(lines)
         for line in lines:
@@ -105,7 +114,7 @@ def require_row(line: str, row: int, setting: str) -> Signal | None:
 
 
 def normalise_signal(line: str) -> str:
-    """Return a signal's line as is, a named file's signal as a line, or any other normalised."""
+    """Return a signal's line unchanged; normalise any other, and replace a path by its signal."""
     return line if Signal.from_line(line) else read_signal_line(normalise(line), Path())
 
 
@@ -130,7 +139,7 @@ def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_signal_sources(path: Path, row: int) -> Iterator[str]:
-    """Yield a file's lines, signals in place of paths; InputError if a row size is not `row`."""
+    """Yield a file's lines, with signals for paths; InputError if a row size is not `row`."""
     for number, line in enumerate(read_short_lines(path), start=1):
         yield read_side(line, path, number, row)
 
@@ -171,7 +180,10 @@ def infer_sizes(pairs: Iterable[tuple[str, str]]) -> Mapping[str, int]:
 
 
 def build_signal_task(data: Data, vocabularies: Vocabularies) -> SignalTask:
-    """Build the task of signals from vocabularies, `data.source_row` and `data.target_row`."""
+    """Build the task of signals from vocabularies, `data.source_row` and `data.target_row`.
+
+    InputError unless `data.vocabulary` is "byte-pair".
+    """
     fact = f"data.vocabulary is {data.vocabulary}, and signals are bytes of byte-pair vocabularies"
     require(data.vocabulary == "byte-pair", fact, "--set data.vocabulary=byte-pair")
     rows = (data.source_row, data.target_row)

@@ -132,14 +132,14 @@ def format_labels(line: str, labels: str) -> str:
 @final
 @dataclass
 class LabelForms:
-    """Counts of a text's spans by first prefix, and a label without one; they show the scheme."""
+    """How a text's spans begin (B- or I-), and its first label without a prefix, if any."""
 
     plain: str = ""  # the first label that is neither O nor has a prefix such as B- or I-
     first_b: int = 0  # number of spans that begin with B-X or S-X
     first_i: int = 0  # number of spans that begin with I-X or E-X
 
     def add(self, labels: Sequence[str]) -> None:
-        """Count a sentence's spans by first prefix (B or I); store the first label without one."""
+        """Count how a sentence's spans begin (B- or I-); store the first label without prefix."""
         before = ""  # the type of the span that the token before belongs to
         for label in labels:
             prefix, _, span_type = label.partition("-")
@@ -155,7 +155,7 @@ class LabelForms:
 
     @property
     def scheme(self) -> str:
-        """The label scheme of these labels: "raw", "bio" or "iob1"."""
+        """The label scheme that the labels added so far show: "raw", "bio" or "iob1"."""
         if self.plain or not self.first_b + self.first_i:
             return "raw"
         return "iob1" if self.first_i > self.first_b else "bio"
@@ -170,7 +170,10 @@ def infer_scheme(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
 
 
 def check_labels(data: Data, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines of labels; InputError, maybe at the end, if they break `data.label_scheme`."""
+    """Yield lines of labels unchanged; InputError if they do not fit `data.label_scheme`.
+
+    The scheme "bio" is refused at the end if more spans begin with I- than with B-.
+    """
     forms, scheme = LabelForms(), data.label_scheme
     for number, line in enumerate(lines, start=1):
         forms.add(split_words(line))

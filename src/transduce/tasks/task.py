@@ -92,7 +92,7 @@ class Task(ABC):
         return " ".join(parts)
 
     def constraint(self, line: str, search: Search) -> "Constraint | None":  # noqa: ARG002
-        """Return the constraint on the output of a normalised input line, or None without one."""
+        """Return the constraint on a normalised input line's output; None if there is none."""
         return None
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> "Score":
@@ -186,7 +186,7 @@ class TaskKind:
 
 
 def constrain_source(ids: list[int], task: Task, line: str, search: Search) -> Sequence[int]:
-    """Return `ids`, with the task's constraint on the output if `search.constrained` is true."""
+    """Return `ids`, with the task's constraint attached if it has one and `search.constrained`."""
     if not search.constrained:
         return ids
     constraint = task.constraint(line, search)

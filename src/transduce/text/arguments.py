@@ -36,7 +36,7 @@ def is_pair(value: object) -> TypeGuard[tuple[Any, Any]]:
 
 
 def require_count(name: str, value: object) -> None:
-    """Raise InputError unless the argument called `name` is an int from 1 to 2^63 - 1, no bool."""
+    """Raise InputError, naming `name`, unless `value` is an int (no bool) from 1 to 2^63 - 1."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= sys.maxsize:
         is_large = isinstance(value, int) and value > sys.maxsize
         wanted = "at most 2^63 - 1" if is_large else "at least 1"
@@ -45,7 +45,7 @@ def require_count(name: str, value: object) -> None:
 
 
 def read_path(name: str, value: object) -> Path:
-    """Return `value` as a Path, existing or not; InputError if empty, unreachable or no path."""
+    """Return `value` as a Path, existing or not; InputError if empty, inaccessible or no path."""
     if not isinstance(value, str | PathLike):
         raise InputError(f"{name} must be a path, not {describe_value(value)}")
     if not os.fspath(value):
@@ -63,9 +63,10 @@ def read_path(name: str, value: object) -> Path:
 
 
 def read_folder(folder: object) -> Path:
-    """Return `folder`, existing or not, as an absolute Path; InputError if empty or no usable path.
+    """Return `folder`, existing or not, as an absolute Path; InputError as in `read_path`.
 
-    The path is absolute because a callback may change the process's working folder.
+    The path is absolute because a callback may change the process's working folder. If the working
+    folder is gone, a relative path stays relative.
     """
     path = read_path("folder", folder)
     with suppress(FileNotFoundError):  # the working folder is gone; using the path will fail
@@ -93,7 +94,11 @@ def require_encodable(name: str, text: str) -> None:
 
 
 def read_text(name: str, text: Text) -> list[str]:
-    """Return the lines of the file at path `text`, or of the list `text`; errors call it `name`."""
+    """Return the lines of `text`, a file's path or a list of lines; InputError if it is neither.
+
+    The path "-" is standard input. Errors about a list call it `name`; errors about a file name
+    the file.
+    """
     if isinstance(text, Path | str):
         return list(
             read_short_lines(text if str(text) == "-" else read_path(name or "the text", text))
@@ -111,14 +116,17 @@ def require_lines(name: str, value: object) -> None:
 
 
 def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
-    """Yield each line of the argument `name`; InputError at an item that is no encodable string."""
+    """Yield each line; InputError, naming `name`, at one that is no string or not encodable."""
     for number, line in enumerate(lines, start=1):
         require_string(f"{name}: item {number}", line)
         yield line
 
 
 def check_pairs(name: str, pairs: Iterable[Any], hint: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each (source, target); InputError, with `hint`, at an item that is not two strings."""
+    """Yield each pair as a tuple; InputError at an item that is not two strings, or not encodable.
+
+    `hint` is the hint of the error for an item that is not two strings.
+    """
     for number, pair in enumerate(pairs, start=1):
         if not is_pair(pair) or not all(isinstance(side, str) for side in pair):
             found = describe_value(pair)

@@ -1,4 +1,4 @@
-"""Changes to a pair of lines that a robust model must bear, such as upper case or typing errors.
+"""Random changes to training pairs for a robust model, such as upper case or typing errors.
 
 Each change takes a pair and returns a new one, or the same pair if nothing can change. No change
 replaces a word together with its translation, because the words are not aligned.
@@ -29,16 +29,17 @@ WORD = re.compile(r"(?:^|(?<=\s))[^\w\s]*([^\W\d_]{3,})[^\w\s]*(?=\s|$)")
 LETTERS_PER_TYPO = 20
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # the letters of a keyboard, row by row
 CLAUSE_MARKS = "".join(CLAUSE_ENDS) + "- "
-LARGEST_DIFFERENCE = 0.1  # between the shares of their lines that two first clauses are
+LARGEST_DIFFERENCE = 0.1  # most that two first clauses may differ in their share of their lines
 SYLLABLES = tuple(first + second for first in "bdfgklmnprstvz" for second in "aeiou")
 
 
 def shorten(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
-    """Return a drawn sentence pair, or the first clauses; the same pair if the sides do not match.
+    """Return a pair cut to a random sentence or its first clause; the same pair if sides mismatch.
 
-    The clauses lose their marks. The pair is unchanged if the sides differ in marks or their order,
-    or if the first clause is a much larger share of one side. Later clauses are never taken, since
-    languages differ in the order of their words: German has "bleibe ich" after "Wenn es regnet,".
+    A pair of several sentences is cut to one of them, and a single sentence to its first clause,
+    without the mark at its end. The sides mismatch if their sentences or clauses end with
+    different marks, or if the first clause is a much larger share of one side. Later clauses are
+    never taken, because word order differs: German has "bleibe ich" after "Wenn es regnet,".
     """
     source, target = (split_sentences(side) for side in pair)
     if len(source) > 1 or len(target) > 1:
@@ -53,7 +54,7 @@ def shorten(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pai
 
 
 def list_marks(parts: Sequence[str]) -> list[str]:
-    """Return the mark that ends each part, before quotes and brackets; "" if it has none."""
+    """Return each part's final punctuation mark, ignoring quotes and brackets; "" if none."""
     ends = (part.rstrip(CLOSING)[-1:] for part in parts)
     return ["" if end.isalnum() else end for end in ends]
 
@@ -70,7 +71,7 @@ def to_capitals(text: str, language: str) -> str:
 
 
 def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair whose words begin with capitals; the same pair if its source stays as it is."""
+    """Return a pair with each word capitalised; the same pair if the source stays unchanged."""
 
     def raise_first(text: str, language: str) -> str:
         return FIRST_LETTER.sub(
@@ -82,7 +83,7 @@ def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> 
 
 
 def drop_end_mark(pair: Pair, _languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair without ¿, ¡ and final marks; the same pair if the source has none.
+    """Return a pair without ¿, ¡ and end marks such as .; the same pair if the source has none.
 
     The pair is also unchanged if a side would become empty.
     """
@@ -91,11 +92,11 @@ def drop_end_mark(pair: Pair, _languages: tuple[str, str], _draw: random.Random)
 
 
 def mistype(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
-    """Return a pair with typing errors in the source: one, and one more for every 20 characters.
+    """Return a pair with up to 1 + n // 20 typing errors in its source of n characters.
 
     In words of three letters or more, letters are swapped, dropped, doubled or replaced by a
-    neighbour on the keyboard, and spaces are added or left out. Letters without capital
-    forms are not changed.
+    neighbour on the keyboard, and spaces are added or left out. Letters of scripts without
+    capitals are not changed.
     """
     source = pair[0]
     for _ in range(1 + len(source) // LETTERS_PER_TYPO):
@@ -115,7 +116,7 @@ def mistype(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pai
 
 
 def find_neighbouring_key(letter: str, draw: random.Random) -> str:
-    """Return a letter next to this one on a keyboard; "" if the keyboard lacks this letter."""
+    """Return a random neighbour of a letter in its row of a keyboard; "" if it has no key."""
     row = next((row for row in ROWS if letter.lower() in row), "")
     at = row.find(letter.lower())
     found = pick(row[max(at - 1, 0) : at] + row[at + 1 : at + 2], draw) if row else ""
@@ -140,7 +141,7 @@ def copy_token(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> 
 
 
 def pick(options: Sequence[Option], draw: random.Random) -> Option:
-    """Return an option drawn with `draw`; a seed gives the same one in every version of Python."""
+    """Return a random option; equal seeds of `draw` give equal options in every Python version."""
     return options[int(draw.random() * len(options))]
 
 
@@ -159,16 +160,16 @@ CHANGE: Mapping[str, Change] = MappingProxyType(  # by the name of the setting
 @final
 @dataclass(frozen=True)
 class DrawnChanges:
-    """The names of the changes drawn for a pair, and the seed of the random choices inside them."""
+    """The changes drawn for a pair, as keys of `CHANGE`, and the seed of their random choices."""
 
     names: list[str]
     seed: int
 
 
 def draw_changes(data: Data, key: str) -> DrawnChanges:
-    """Draw a pair's changes, which depend only on `key` and on each change's share in `data`."""
+    """Draw a pair's changes from a hash of `key` and the probability of each change in `data`."""
     *first, sixth, _, seed = struct.unpack("<8Q", hashlib.blake2b(key.encode()).digest())
-    numbers = (sixth, *first)  # short_input was added last: the others keep their numbers
+    numbers = (sixth, *first)  # short_input, the first change, takes the sixth number
     shares = [(name, int(getattr(data, name) * 2**64)) for name in CHANGES]
     names = [name for number, (name, most) in zip(numbers, shares, strict=True) if number < most]
     return DrawnChanges(names, seed)

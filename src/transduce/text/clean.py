@@ -30,11 +30,11 @@ SAMPLES = 3  # dropped pairs that the report shows for each reason
 
 
 def normalise(text: str) -> str:
-    """Return text in NFC, without invisible characters, each run of whitespace as one space.
+    """Return text in NFC, without invisible characters, with single spaces and none at its ends.
 
-    Whitespace is what Unicode calls so, such as U+00A0, U+0085, U+2028 and the tab; none is left
-    at the ends of the text. An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD.
-    Normalising a normalised text changes nothing.
+    Each run of Unicode whitespace, such as U+00A0, U+0085, U+2028 and the tab, becomes one space.
+    An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD. Of more than 30 combining
+    marks in a row the first 30 are kept. Normalising a normalised text changes nothing.
     """
     text = INVISIBLE.sub("", text)
     if not text.isascii():
@@ -122,7 +122,7 @@ class Cleaner:
 
 
 EMPTY = "empty side"
-RULES = {  # from a reason to drop pairs to a setting with which it drops fewer pairs
+RULES = {  # from a reason to drop pairs to a setting that drops fewer pairs for it
     "too many characters": "data.max_characters=50000",
     "unequal lengths": "data.max_length_ratio=30",
     "identical sides": "data.drop_identical=false",

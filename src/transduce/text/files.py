@@ -34,12 +34,15 @@ ZSTD_CHUNK = 1 << 9
 # about 20 misaligned pairs, and seldom in aligned files.
 THRESHOLD = 8.0
 ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # a URL that became a path and so lost a slash
-FEWEST_LINES = 20  # the kind of a shorter text is not guessed
+FEWEST_LINES = 20  # fewer lines do not show what a text is
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
 def read_lines(path: Path | str) -> Iterator[str]:
-    """Yield the lines of a text file without their line ends; the path "-" is standard input."""
+    """Yield the lines of a text file without their line ends; the path "-" is standard input.
+
+    Raises InputError if the file cannot be read, changes meanwhile, or is not UTF-8 text.
+    """
     name = display_name(path)
     for number, raw in enumerate(read_byte_lines(path), start=1):
         yield decode_line(raw, name, number)
@@ -54,7 +57,10 @@ def read_short_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_byte_lines(path: Path | str) -> Iterator[bytes]:
-    """Yield a file's lines as bytes with line ends ("-": stdin); InputError if it changes."""
+    """Yield a file's lines as bytes with line ends; InputError if the file changes meanwhile.
+
+    The path "-" is standard input. Packed files (.gz, .xz, .zst) are unpacked.
+    """
     count = 0
     reading = explain_read_errors(display_name(path), lambda: f"{count} lines were read; ")
     with reading, open_unpacked(path) as file:
@@ -155,8 +161,8 @@ def read_pairs_tsv(
 ) -> Iterator[tuple[str, str]]:
     """Yield (source, target) of each line of a tab-separated file; `columns` count from 1.
 
-    By default, a line has these two columns only. `more_hint` is appended to the hint of an error.
-    It names other ways to give pairs.
+    Without `columns`, each line must have exactly two columns. Raises InputError for a line with
+    other columns; `more_hint`, which names other ways to give pairs, is appended to its hint.
     """
     name = display_name(path)
     hint = f"a line is source, one tab, target{'; ' if more_hint else ''}{more_hint}"
@@ -227,7 +233,7 @@ class ZstdStream(io.RawIOBase):
         self.ready = memoryview(b"")
 
     def readable(self) -> bool:
-        """Return True: this stream can be read."""
+        """Return True, because this stream can be read."""
         return True
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
@@ -284,7 +290,7 @@ def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
-    """Return a line that begins with `part`; read no more of it than `MAX_LINE_BYTES` in all."""
+    """Read the rest of a line after `part`; return at most `MAX_LINE_BYTES` of the whole line."""
     line = io.BytesIO()  # grows in place; `readline` would join parts and need twice the memory
     while part:
         line.write(part)
@@ -329,7 +335,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
 
 
 def guess_encoding(line: bytes, number: int) -> str:
-    """Return iconv's name of the likely encoding of line `number`, which is not UTF-8 text."""
+    """Guess the encoding of line `number`, which is not UTF-8 text; return its name for iconv."""
     if wide := find_wide_encoding(line):
         return wide
     if b"\0" not in line:
@@ -435,7 +441,7 @@ def require_plain(head: bytes, file: str) -> None:
 
 
 def describe_records(lines: Sequence[str]) -> str:
-    """Return a phrase that says so if 20 or more lines all are JSON, or all have a tab; else ""."""
+    """Return a warning phrase if 20 or more lines are all JSON or all have a tab, else ""."""
     if len(lines) >= FEWEST_LINES:
         if all("\t" in line.strip() for line in lines):
             return "each line has a tab, as in a file of pairs"

@@ -63,14 +63,14 @@ class Anchor:
 def insert_markup(
     pieces: Sequence[Piece], translation: str, links: Links, escape: Callable[[str], str]
 ) -> str:
-    """Return an escaped translation with its source's inline markup, placed by word links."""
+    """Return a translation, escaped, with its source's inline markup placed by word `links`."""
     anchors, words = find_anchors(pieces), translation.split()
     if not anchors:
         return escape(translation)
     if not words:
         return "".join(anchor.piece.raw for anchor in anchors)
     count = len("".join(piece.raw for piece in pieces if piece.kind == "text").split())
-    slots = assign_slots(anchors, find_owners(links, max(count, 1), len(words)))
+    slots = assign_slots(anchors, find_linked_sources(links, max(count, 1), len(words)))
     marked = [MarkedWord() for _ in words]
     for anchor, (side, word) in zip(anchors, slots, strict=True):
         marked[word].add(anchor, side)
@@ -135,11 +135,11 @@ def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
     return found[::-1]
 
 
-def find_owners(links: Links, source_count: int, target_count: int) -> list[int | None]:
-    """Return for each target word the index of its source word, or None; in order if no `links`.
+def find_linked_sources(links: Links, source_count: int, target_count: int) -> list[int | None]:
+    """Return, for each target word, the index of its linked source word, or None without a link.
 
-    The first link of a target word decides; source words from index `source_count` on are ignored.
-    Without any links the words are taken to be in the same order.
+    The first link of a target word counts, and links beyond the two word counts are ignored. If
+    `links` is empty, the words are taken to be in the same order.
     """
     owners: list[int | None] = [None] * target_count
     for source, target in links:
@@ -151,15 +151,15 @@ def find_owners(links: Links, source_count: int, target_count: int) -> list[int 
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
-    """Return each anchor's slot: ("before" or "after", target word); may set items of `owners`.
+    """Return where each anchor goes, as ("before" or "after", target word); may change `owners`.
 
-    `owners` has the index of each target word's source word, and is changed by `claim_word`.
+    `owners` has each target word's source word, by index; `link_unlinked_span` changes it in place.
     """
     partners = pair_tags([anchor.piece for anchor in anchors])
     pairs = [(index, end) for index, end in sorted(partners.items()) if index < end]
     insides = {pair: range(anchors[pair[0]].first, anchors[pair[1]].last + 1) for pair in pairs}
     for inside in insides.values():
-        claim_word(inside, owners)
+        link_unlinked_span(inside, owners)
     slots = [find_slot(anchor, owners) for anchor in anchors]
     outer = [(len(anchors), (0, len(owners)))]  # of each open pair: its end tag, its target words
     for pair in pairs:
@@ -177,8 +177,8 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
     return slots
 
 
-def claim_word(inside: range, owners: list[int | None]) -> None:
-    """Give the first source word in `inside` a target word, in `owners`, if none there has one.
+def link_unlinked_span(inside: range, owners: list[int | None]) -> None:
+    """If no target word is linked to `inside`, link one to its first source word, in `owners`.
 
     `owners` has the index of each target word's source word; `inside` is the source words inside of
     a pair of tags.
@@ -192,10 +192,10 @@ def claim_word(inside: range, owners: list[int | None]) -> None:
 def find_longest_run(
     owners: Sequence[int | None], inside: range, limits: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return (start, end), in `limits`, of the longest run of words linked to `inside`, or None.
+    """Return (start, end) of the longest run of target words linked to `inside`, or None if none.
 
-    `owners` has the index of each target word's source word. Target words without an owner may
-    stand in the run. The result is None if no target word within `limits` has an owner in `inside`.
+    `owners` has the index of each target word's source word, or None; words with None may stand in
+    the run. Only target words from `limits[0]` to `limits[1] - 1` are considered.
     """
     best, start, end = None, None, 0
     for target in range(*limits):
@@ -210,7 +210,7 @@ def find_longest_run(
 
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
-    """Return an anchor's slot from the source words beside it alone, not from other anchors."""
+    """Return where one anchor goes, from the source words beside it and not from other anchors."""
     of_last = [target for target, owner in enumerate(owners) if owner == anchor.last]
     if of_last and not anchor.follows_space:
         return "after", of_last[-1]

@@ -26,7 +26,7 @@ sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil th:
 uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese
 """
 LANGUAGE_NAMES = dict(pair.split(":") for pair in NAMES.split())  # by code, in English
-SAMPLE_CHARACTERS = 20_000  # of a text whose language is guessed
+SAMPLE_CHARACTERS = 20_000  # a text's language is guessed from at most this many
 SAMPLE_LINES = 500  # a text's language is guessed from at most this many lines
 
 
@@ -58,7 +58,7 @@ def can_detect_languages() -> bool:
 
 
 def rank_languages(text: str) -> list[tuple[str, float]]:
-    """Return (code, probability) of every language that a text may be in, likeliest first.
+    """Return (code, probability) of each language that py3langid knows, most likely first.
 
     For text without a letter, such as an emoji, the only pair is (`NO_LANGUAGE`, 0.0).
     """
@@ -71,8 +71,8 @@ def rank_languages(text: str) -> list[tuple[str, float]]:
 def find_other_language(text: str, expected: str) -> str:
     """Return the code of a text's language if this is surely not `expected`, else "".
 
-    Also "" if py3langid is not installed, cannot unpack its tables into the folder for temporary
-    files, or does not know the expected language.
+    Only the first 20,000 characters count. Also "" if py3langid is not installed, cannot unpack
+    its tables into the folder for temporary files, or does not know the expected language.
     """
     if not can_detect_languages():
         return ""
@@ -89,9 +89,9 @@ def find_other_language(text: str, expected: str) -> str:
 def find_wrong_side(languages: tuple[str, str], sides: Mapping[str, Sequence[str]]) -> str:
     """Return a warning if source or target is not plain text in the model's language; else "".
 
-    Fewer than 20 lines give no warning. `languages` are the model's source and target language.
-    `sides` maps a name to the lines of a side: the source first, then the target, which may be left
-    out.
+    Only the first 500 lines of a side count, and fewer than 20 give no warning. `languages` are
+    the model's source and target language. `sides` maps a name to the lines of a side: the source
+    first, then the target, which may be left out.
     """
     verbs = ("reads", "writes")
     for (name, lines), language, verb in zip(sides.items(), languages, verbs, strict=False):

@@ -1,4 +1,4 @@
-"""Files of pairs: tab-separated columns, CSV, and the translation memories TMX and XLIFF
+"""Files of pairs: tab-separated columns, CSV, and the translation memories TMX and XLIFF.
 
 The files are read one unit at a time. A unit that is no pair, such as one without a translation, is
 yielded as ("", reason), which the cleaning counts and shows.
@@ -63,14 +63,15 @@ LONGEST_CELL = 1 << 24  # characters
 def read_pair_file(
     path: Path, columns: Columns | None = None, more_hint: str = ""
 ) -> Iterator[Pair]:
-    """Yield the pairs of a CSV, TMX, XLIFF or tab-separated file; ("", reason) for what is none.
+    """Yield the pairs of a CSV, TMX, XLIFF or TSV file, ("", reason) for a unit that is no pair.
 
-    The file's name decides. A first line that names the two sides, such as source and target, is no
-    pair: CSV leaves it out, tab-separated columns yield ("", reason), which the cleaning counts.
+    The file's name determines the format. A first line that names the two sides, such as source
+    and target, is no pair. CSV leaves it out; tab-separated columns yield ("", reason), which the
+    cleaning counts.
 
-    `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
-    names; in TMX and XLIFF the codes of two languages. By default a line has two columns (in CSV
-    also more, two of them called source and target), and a translation memory has two languages.
+    `columns` are the source and target columns: their numbers from 1, in CSV also their names, and
+    in TMX and XLIFF the codes of two languages. By default a line has two columns (in CSV also
+    more, two of them called source and target), and a translation memory has two languages.
     `more_hint` is as for `read_pairs_tsv`.
     """
     readers = {".csv": read_csv, ".tmx": read_tmx, **dict.fromkeys(XLIFF, read_xliff)}
@@ -78,10 +79,10 @@ def read_pair_file(
     if read is not None:
         return read(path, columns)
     numbers = None if columns is None else read_column_numbers(columns, path)
-    return drop_headings(read_pairs_tsv(path, numbers, more_hint))
+    return mark_headings(read_pairs_tsv(path, numbers, more_hint))
 
 
-def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
+def mark_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
     """Yield the pairs, but ("", reason) for a first pair of headings such as English and German."""
     for first in islice(pairs, 1):
         sides = [HEADINGS.get(cell.strip().lower()) for cell in first]
@@ -116,7 +117,7 @@ def is_memory(path: Path) -> bool:
 
 
 def find_suffix(path: Path) -> str:
-    """Return a file name's ending in lower case, before any .gz, .xz or .zst; "" if it has none."""
+    """Return a file's suffix in lower case, such as ".csv" for pairs.csv.gz; "" if it has none."""
     suffixes = [one.lower() for one in path.suffixes]
     return next((one for one in reversed(suffixes) if one not in PACKED), "")
 
@@ -176,7 +177,10 @@ def take_pair(row: Sequence[str], places: tuple[int, int], name: str, line: int)
 def find_columns(
     row: Sequence[str], columns: Columns | None, name: str
 ) -> tuple[tuple[int, int], bool]:
-    """Return ((source, target) indices, whether `row` is headings); InputError if not found."""
+    """Return the (source, target) indices in a CSV's first row, and whether the row is a heading.
+
+    Raises InputError if a column is missing, or if several columns have its name.
+    """
     names = [cell.strip().lower() for cell in row]
     if columns is None:
         columns = (1, 2) if len(row) == 2 else ("source", "target")
@@ -196,17 +200,20 @@ def find_columns(
         indices.append(names.index(column.lower()))
     is_named = isinstance(columns[0], str)
     cells = [names[index] for index in indices]
-    known = {*HEADINGS, *HEADINGS.values()}  # other two-letter words may be a pair of words
+    known = {*HEADINGS, *HEADINGS.values()}  # another cell of two letters may be a word
     are_headings = all(one.partition("-")[0] in known for one in cells)
     are_equal = len({HEADINGS.get(one, one) for one in cells}) == 1  # such as German, Deutsch
     return (indices[0], indices[1]), is_named or (are_headings and not are_equal)
 
 
 def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield a TMX file's pairs, ("", reason) for a unit without both; InputError if no pair."""
+    """Yield a TMX file's pairs, ("", reason) for an incomplete unit; InputError if no pair.
+
+    A unit is incomplete if it has no text in one of the two languages.
+    """
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
-    for name, texts, declared in list_variants(path):
+    for name, texts, declared in read_tmx_units(path):
         known |= dict.fromkeys(texts)
         counts["units"] += 1
         if sides is None and len(texts) > 1:
@@ -221,13 +228,16 @@ def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
 
 
 def explain_missing(name: str, texts: Mapping[str, str]) -> str:
-    """Return why the unit called `name`, which may be "", is no pair, and the texts that it has."""
+    """Return a phrase that a unit has no text in both languages, with the texts that it has.
+
+    `name` is the unit's id, or "" if it has none.
+    """
     filled = "; ".join(f"{code}: {text}" for code, text in texts.items() if code and text)
     fact = f"no text in both languages{', but in ' if filled else ''}{filled}"
     return f"unit {name}: {fact}" if name else fact
 
 
-def list_variants(path: Path) -> Iterator[tuple[str, dict[str, str], str]]:
+def read_tmx_units(path: Path) -> Iterator[tuple[str, dict[str, str], str]]:
     """Yield (id, {language: text}, source language in the header) for each unit of a TMX file."""
     declared = ""
     for unit, _ in parse_file(path, {"header", "tu"}):
@@ -242,11 +252,14 @@ def list_variants(path: Path) -> Iterator[tuple[str, dict[str, str], str]]:
 
 
 def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield an XLIFF file's pairs, ("", reason) for an unfinished target; InputError if no pair."""
+    """Yield an XLIFF file's pairs, ("", reason) for an incomplete unit; InputError if no pair.
+
+    A unit is incomplete if it lacks a side or if its target is unfinished.
+    """
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for unit, above in parse_file(path, {"trans-unit", "segment"}):
-        languages = find_declared(above)
+        languages = read_declared_languages(above)
         known |= dict.fromkeys(filter(None, languages))
         if sides is None and all(languages) and languages[0] != languages[1]:
             sides = languages  # another <file> may have other languages, or exchange these two
@@ -266,7 +279,7 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
     require_pairs(counts, sides, known, path)
 
 
-def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
+def read_declared_languages(above: Iterable[Xml.Element]) -> tuple[str, str]:
     """Return the (source, target) languages that the elements around an XLIFF unit declare."""
     found = {name: value for one in above for name, value in one.attrib.items()}
     source = found.get("source-language") or found.get("srcLang") or ""
@@ -275,20 +288,24 @@ def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
 
 
 def detect_languages(path: Path) -> tuple[str, str]:
-    """Return a TMX or XLIFF file's (source, target), ("", "") if none; InputError if unclear."""
+    """Return a TMX or XLIFF file's (source, target) language codes, or ("", "") if it names none.
+
+    The first unit with two languages decides. Raises InputError if it does not show which one is
+    the source.
+    """
     if find_suffix(path) == ".tmx":
-        for _, texts, declared in list_variants(path):
+        for _, texts, declared in read_tmx_units(path):
             if len(texts) > 1:
                 return choose_languages(list(texts), declared, path)
     elif find_suffix(path) in XLIFF:
         for _, above in parse_file(path, {"trans-unit", "segment"}):
-            source, target = find_declared(above)
+            source, target = read_declared_languages(above)
             return source.partition("-")[0], target.partition("-")[0]
     return "", ""
 
 
 def read_languages(columns: Columns | None, path: Path) -> tuple[str, str] | None:
-    """Return (source, target) codes from `columns`, None if it is None; InputError for numbers."""
+    """Return `columns` as normalised language codes, or None for None; InputError for numbers."""
     if columns is None:
         return None
     source, target = columns
@@ -303,7 +320,10 @@ def normalise_code(code: str) -> str:
 
 
 def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[str, str]:
-    """Return (source, target); InputError unless `codes` are the `declared` one and one other."""
+    """Return (source, target) codes if `codes` are `declared` and one other; else InputError.
+
+    Only the first part of a code counts and is returned, such as en for en-gb.
+    """
     main = [code.partition("-")[0] for code in codes]
     source = declared.partition("-")[0]
     others = {*main} - {source}
@@ -324,7 +344,10 @@ def find_variant(texts: Mapping[str, str], wanted: str) -> str:
 def require_pairs(
     counts: Mapping[str, int], sides: Sequence[str] | None, known: Iterable[str], path: Path
 ) -> None:
-    """Raise InputError if a file's count of "units" or of "pairs" in `counts` is 0."""
+    """Raise InputError if a translation memory has no units, or no units that are pairs.
+
+    `counts` has the numbers of "units" and "pairs", and `known` the codes of all languages found.
+    """
     if not counts["units"]:
         fact = "has no unit with a text and its translation"
         raise InputError(fact, "is this a translation memory?", file=path)
@@ -341,7 +364,7 @@ def require_pairs(
 def parse_file(
     path: Path, units: Collection[str]
 ) -> Iterator[tuple[Xml.Element, list[Xml.Element]]]:
-    """Yield a file's XML elements named in `units`, each with the list of elements around it."""
+    """Yield a file's XML elements named in `units`, each with its ancestors, outermost first."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
         try:
@@ -357,9 +380,10 @@ def parse_file(
 def parse_units(
     parts: Iterable[bytes], units: Collection[str], name: str
 ) -> Iterator[tuple[Xml.Element, list[Xml.Element]]]:
-    """Yield each element named in `units`, with the list of elements around it, in constant memory.
+    """Yield each element named in `units` with its ancestors, outermost first, in constant memory.
 
-    Raises InputError for declared entities, by which a small file can stand for gigabytes.
+    The list of ancestors changes when the next element is read. Raises InputError for too many
+    nested elements, and for declared entities, because they let a small file stand for gigabytes.
     """
     parser: Xml.XMLPullParser[Xml.Element] = Xml.XMLPullParser(("start", "end"))
     check_prolog = start_prolog_check(name)
@@ -384,7 +408,7 @@ def parse_units(
 
 
 def start_prolog_check(name: str) -> Callable[[bytes], None]:
-    """Return a function that takes an XML file's parts; InputError at a declared entity."""
+    """Return a function that reads parts of XML and raises InputError at a declared entity."""
     parser, elements = expat.ParserCreate(), list[str]()
 
     def refuse(entity: str, *_: object) -> None:

@@ -103,7 +103,7 @@ def find_sentences_in(
     *,
     by_punctuation: bool,
 ) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of sentences in a span, cut at line ends and, if set, `by_punctuation`."""
+    """Yield (start, end) of a span's sentences, cut at `line_end` and, if set, at punctuation."""
     start, end, before, has_letter = span[0], span[0], "", False
     for match in word.finditer(text, *span):
         here = INVISIBLE.sub("", unescape(match.group())).strip()

@@ -73,7 +73,7 @@ def trim_url(item: str) -> str:
 @final
 @dataclass(frozen=True)
 class Masked:
-    """A text whose URLs and like items are replaced by stand-in words, and {item: word}."""
+    """A text whose URLs, placeholders and the like are replaced by words, and {item: word}."""
 
     text: str
     stand_ins: dict[str, str]  # from an item to the word in its place
@@ -91,10 +91,10 @@ class Masked:
 
 
 def list_masks(text: str) -> list[Masked]:
-    """Return up to two masked texts, URLs and like items as names or as years; the best first.
+    """Return a text masked with names and with years, where possible, the more suitable first.
 
-    Names come first, unless there is a placeholder for a number, such as %d. A mask that is not
-    possible is left out.
+    Years come first if there is a placeholder for a number, such as %d. An impossible mask is left
+    out, so that the list may be empty.
     """
     has_number = any(one[0] == "%" and one[-1] in "diufFeEgG" for one in count_items(text))
     order = (YEARS, NAMES) if has_number else (NAMES, YEARS)
@@ -102,7 +102,10 @@ def list_masks(text: str) -> list[Masked]:
 
 
 def mask(text: str, words: Sequence[str]) -> Masked | None:
-    """Replace a text's URLs and like items by `words`; None if too few, or one touches letters."""
+    """Replace each URL, e-mail address and placeholder by one of `words`; None if impossible.
+
+    It is impossible if there are too few words, or if a letter or digit would touch a word.
+    """
     items = [text[start:end] for start, end in find_items(text)]
     free = [word for word in words if word not in text]
     distinct = dict.fromkeys(items)
@@ -120,7 +123,7 @@ def build_word_pattern(words: Sequence[str]) -> re.Pattern[str]:
 
 
 def replace_items(text: str, replace: Callable[[str], str] = lambda _: " ") -> str:
-    """Replace each placeholder, URL and e-mail address by what `replace` returns, else a space."""
+    """Replace each placeholder, URL and e-mail address by `replace(item)`, by default a space."""
     parts, last = list[str](), 0
     for start, end in find_items(text):
         parts += [text[last:start], replace(text[start:end])]
@@ -153,7 +156,7 @@ def compare_placeholders(source: str, translation: str) -> str:
 
 
 def describe_items(items: Sequence[str]) -> str:
-    """Name the first 5 items, each cut to 60 characters, and how many others there are.
+    """Return a phrase that names the first 5 items, cut to 60 characters, and counts the others.
 
     An item that is there several times is named once, with a count.
     """

@@ -59,7 +59,7 @@ def join_words(words: list[str], is_last: list[bool]) -> list[str]:
 
 
 def can_end_sentence(word: str) -> bool:
-    """Return whether a word ends with . ? ! or … and is no abbreviation or short number."""
+    """Return whether a word ends in . ? ! or … and is no abbreviation, letter or short number."""
     if word[-1:].isalnum():  # true for most words, and saves the time of the other tests
         return False
     core = word.rstrip(CLOSING)

@@ -1,9 +1,9 @@
-"""Pictures and sounds as lines of text: one character for each 8-bit sample
+"""Pictures and sounds as lines of text, with one character for each 8-bit sample.
 
 A line such as "picture-8:⠀⠁⣿…" has the kind of a signal, its row (pixels in a row of a picture, or
 samples in a second of sound), and a Braille pattern for each sample. The eight dots of a pattern
 are the sample's bits. Such a line has no blanks, and cleaning leaves it as it is. Grey pictures of
-8 bits are read from PNG and PGM, sounds of one channel from WAV, with zlib and wave alone.
+8 bits are read from PNG and PGM, sounds of one channel from WAV, by Python's zlib and wave.
 """
 
 import io
@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 from jaxtyping import UInt8
 
-from transduce.durable.files import NO_FILE, is_stream
+from transduce.durable.files import NO_FILE, is_pipe_or_device
 from transduce.errors import InputError
 from transduce.settings.fields import require
 from transduce.text.files import explain_read_errors
@@ -55,7 +55,7 @@ class Signal:
     @classmethod
     def read(cls, file: Path) -> "Signal":
         """Read a grey 8-bit PNG or PGM, or a one-channel WAV; InputError for any other file."""
-        if is_stream(file):
+        if is_pipe_or_device(file):
             raise InputError(NO_FILE, "write it to a file first", file=file)
         with explain_read_errors(str(file), str), file.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
@@ -70,7 +70,7 @@ class Signal:
             raise InputError(fact, "save it again", file=file) from error
 
     def to_line(self) -> str:
-        """Return the signal as a line of text."""
+        """Return the signal as a line of text, such as "picture-8:⠀⠁⣿…"."""
         return f"{self.kind}-{self.row}:" + "".join(chr(BRAILLE + one) for one in self.samples)
 
     def to_pixels(self) -> UInt8[np.ndarray, "h w"]:
@@ -84,7 +84,10 @@ class Signal:
 
 
 def read_signal_line(line: str, folder: Path) -> str:
-    """Return the signal in the file in `folder` that `line` names, as a line; other lines as is."""
+    """Return a line unchanged, unless it names a PNG, PGM or WAV; then return that file as a line.
+
+    The file is in `folder`. Raises InputError if it cannot be read.
+    """
     is_file = line.lower().endswith(SUFFIXES)
     return Signal.read(folder / line).to_line() if is_file else line
 
@@ -150,7 +153,7 @@ def undo_filter(kind: int, line: "np.ndarray", above: "np.ndarray") -> "np.ndarr
 
 
 def predict_by_paeth(left: int, up: int, corner: int) -> int:
-    """Return the neighbour nearest to left + up - corner; the first one if several are."""
+    """Return whichever of the three is nearest to left + up - corner; of equals the first."""
     return min((left, up, corner), key=lambda one: abs(left + up - corner - one))
 
 

@@ -63,8 +63,8 @@ class Row:
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     """Yield a tagged file's sentences, split at blank lines, or at full stops if it has none.
 
-    Only a file without a blank line is read into memory as a whole, because only at its end
-    is it known that full stops, not blank lines, separate its sentences.
+    Only a file without blank lines is read into memory as a whole, because the end of the file
+    shows that it has none.
     """
     rows = read_rows(path)
     first = list[Row]()

@@ -31,7 +31,8 @@ def escape_brackets(text: str) -> str:
 def to_source_text(line: str) -> str:
     """Return a line of words as input for a model, in NFC and with ( and ) as -LRB- and -RRB-.
 
-    Spaces inside of a word, such as U+00A0, are removed.
+    Spaces inside of a word, such as U+00A0, are removed. A word without any visible character
+    becomes U+FFFD.
     """
     words = map(escape_brackets, split_words(line))
     return " ".join(normalise(word).replace(" ", "") or UNREADABLE for word in words)

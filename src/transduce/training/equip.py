@@ -33,7 +33,7 @@ LoopFunctions = tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Updat
 
 
 def describe_training_environment(group: ProcessGroup) -> dict[str, str]:
-    """Return what the last bits of a training depend on, as stored in its checkpoints."""
+    """Return the versions, devices and forms that rounding depends on, to store in checkpoints."""
     found = describe_environment(
         select_device(), reduction=group.reduction, processes=group.world_size
     )
@@ -41,7 +41,7 @@ def describe_training_environment(group: ProcessGroup) -> dict[str, str]:
 
 
 def require_compiler(training: Training, device: torch.device) -> None:
-    """Raise InputError if `training.compile` is set and compiler or `transduce.fast` is missing."""
+    """Raise InputError if `training.compile` is set without a compiler or `transduce.fast`."""
     compiling = import_fast("compiling")
     if compiling is not None:
         compiling.require_compiler(training, device)
@@ -53,7 +53,7 @@ def require_compiler(training: Training, device: torch.device) -> None:
 def build_for_training(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:
     """Return a recipe's new model with initial weights, on its device, equipped for training.
 
-    Raise InputError if its number of weights is not the one by which a trained model is checked.
+    Raise InputError if its number of weights differs from the count by settings/counts.py.
     """
     sizes, (source, target) = recipe.architecture, map(len, vocabularies)
     model = build_transformer(sizes, source, target, recipe.training.seed, find_mixing(sizes))
@@ -75,7 +75,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
 
 def build_optimiser(model: Transformer, training: Training) -> Optimiser:
-    """Build Adam for a model that `equip_for_training` prepared: the fast form if there is one."""
+    """Build Adam, if possible the fast form, for a model that `equip_for_training` prepared."""
     flat_adam = import_fast("flat_adam")
     build: BuildOptimiser = flat_adam.choose_optimiser() if flat_adam else Adam
     return build(model, training)

@@ -35,7 +35,10 @@ class Journal:
             self.file = io.FileIO(str(path), "a", opener=open_for_appending)
 
     def write(self, event: str, **values: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Append an event, its values and the UTC time as a line of JSON; count a failed line."""
+        """Append an event, its values and the UTC time as a line of JSON; count a lost line.
+
+        NaN and infinity are written as null.
+        """
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         finite = {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -58,7 +61,7 @@ class Journal:
 
 
 def has_logged_checkpoint(path: Path) -> bool:
-    """Return whether a journal names a checkpoint after the run's last start at step 0."""
+    """Return whether a journal has a checkpoint event after the run's last start at step 0."""
     if not path.exists():
         return False
     has_checkpoint = False

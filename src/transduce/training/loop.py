@@ -69,7 +69,11 @@ def train(
 def run_updates(
     job: TrainingJob, progress: Progress, group: ProcessGroup, after_update: AfterUpdate
 ) -> Progress:
-    """Run updates, each with `after_update` on rank 0, to the end or a signal; return progress."""
+    """Run updates until training ends; call `after_update` on rank 0 after each; return progress.
+
+    Training ends at the last step, by early stopping or at a signal. `after_update` is also called
+    before the first update, with None. Raise NotFiniteError if the run has diverged.
+    """
     training = job.training
     # before a resumed run goes on, finish what a stop interrupted, such as a validation
     progress = group.run_on_rank_0(after_update, progress, None)
@@ -122,7 +126,10 @@ def require_finite_updates(progress: Progress, training: Training, folder: Path)
 
 
 def has_diverged(progress: Progress, training: Training) -> bool:
-    """Return whether the last `max_nonfinite_updates` updates, or all of a run, were not finite."""
+    """Return whether the last `max_nonfinite_updates` updates were not finite.
+
+    In a run with fewer steps, return whether all updates were not finite.
+    """
     limit = min(training.max_nonfinite_updates, training.steps)
     return progress.nonfinite_in_a_row >= limit
 
@@ -207,7 +214,7 @@ class CheckpointManager:
         )
 
     def validate_if_due(self, progress: Progress) -> Progress:
-        """Validate every `training.validate_every` steps and at the end; return the progress."""
+        """Validate if that is due at this step; return the progress, with any result included."""
         job = self.job
         if job.validate is None or not self.must_validate(progress):
             return progress

@@ -1,1 +1,1 @@
-"""Self-contained HTML pages: what a model attends to, and the curves of its training."""
+"""Self-contained HTML pages and SVG drawings of models, of training, and of the paper's code."""

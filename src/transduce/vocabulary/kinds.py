@@ -85,7 +85,7 @@ def read_byte_pair(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
 
 
 def build_word_pieces(pieces: Sequence[str]) -> VocabularyKind:
-    """Build a word-piece vocabulary; no piece has a mark such as ##, not even inside a word.
+    """Build a word-piece vocabulary; pieces inside a word have no continuation mark such as ##.
 
     ByteLevel cuts < and > from letters, so that no word is "</s>". The library requires an
     `unk_token`; this one is never used, because all bytes are known.
@@ -170,7 +170,9 @@ def read_word_level(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
 
 
 def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
-    """Learn a word-level vocabulary of ≤ `size` symbols from tokenised lines; InputError if blank.
+    """Learn a vocabulary of at most `size` words and classes; InputError if `lines` has no word.
+
+    The lines are tokenised, with spaces between words.
 
     Words that occur once are never symbols, so that classes have examples. Of equally frequent
     words the first by alphabet are taken, so that equal counts give equal files.
@@ -190,7 +192,10 @@ def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
 
 
 def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
-    """Return UNKNOWN and the classes with the most rare words, sorted; at most `most` in all."""
+    """Return UNKNOWN, then up to `most - 1` classes that cover the most rare words, sorted.
+
+    Each of these classes covers at least `EXAMPLES` different rare words.
+    """
     rare = (word for word, count in counts.items() if count <= RARE)
     found = Counter(one for word in rare for one in list_classes(word))
     frequent = sorted(one for one in found if found[one] >= EXAMPLES)
@@ -209,7 +214,10 @@ def list_classes(word: str) -> Iterator[str]:
 
 
 def find_word_shape(word: str) -> str:
-    """Return a word's shape, such as "A", "Aa" or "a1-"; if it has no letters, "0" or "."."""
+    """Return a word's shape: "A", "Aa" or "a" by its case, "1" for digits, "-" for a hyphen.
+
+    A word with no letters has the shape "0" if it has digits, else ".".
+    """
     digits = any(one.isdigit() for one in word)
     if not any(one.isalpha() for one in word):
         return "0" if digits else "."
@@ -223,7 +231,7 @@ def is_class(symbol: str) -> bool:
 
 
 KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = MappingProxyType(
-    {  # what builds a vocabulary from learned merges
+    {  # functions that build a vocabulary from learned merges
         "byte-pair": build_byte_pair,
         "word-piece": lambda merges: build_word_pieces(
             list_symbols(merges)[len(list_symbols([])) :]

@@ -57,7 +57,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
 
 
 def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
-    """Build a closed list of all symbols in lines, sorted; InputError if none, or one invalid."""
+    """Build a closed-list vocabulary of all symbols in lines; InputError if none or invalid."""
     found = sorted({symbol for line in lines for symbol in line})
     if not found:
         raise InputError("there are no labels to learn", "is the file empty?")
@@ -78,7 +78,7 @@ def sample_lines(lines: Iterable[str]) -> list[str]:
 
     A random number in [0, 1) is drawn for each line, and the line is kept while its number is
     below `bar`, which is lowered whenever the kept lines have too many characters. Every line has
-    the same probability of being kept, whatever its position.
+    the same probability of being kept, whatever its position. A single line is kept at any length.
     """
     draw = random.Random(1).random
     kept, draws, characters, bar = list[str](), array("d"), 0, 1.0

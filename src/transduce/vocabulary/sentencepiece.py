@@ -1,4 +1,4 @@
-"""A SentencePiece vocabulary that was imported, and the reading of a model file (.spm, .model)
+"""Imported SentencePiece vocabularies, and the reading of their model files (.spm, .model).
 
 SentencePiece (Kudo and Richardson 2018) writes spaces as ▁ and cuts a text into the pieces with the
 highest sum of scores. The library `tokenizers` does the same with the same pieces and scores. The
@@ -29,14 +29,14 @@ Piece = tuple[str, float]  # a piece and its log-probability
 UNKNOWN = "<unk>"
 UNKNOWN_ID = len(SPECIALS)
 SPACE = "▁"
-MAX_PIECE = 1_000  # letters; pieces of about 100,000 crash the library by recursion
+MAX_PIECE = 1_000  # characters; 100,000 or more can overflow the stack of `tokenizers`
 MAX_SCORE = 1e6  # the score of a text is the sum of its pieces' scores
 RESERVED = re.compile("<(?=/?s>|unk>)")
 METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "always", "split": True}
 
 
 def build_sentencepiece(pieces: Sequence[Piece], charsmap: str = "") -> VocabularyKind:
-    """Build a unigram vocabulary and its normaliser `charsmap`; ValueError if they are unusable.
+    """Build a unigram vocabulary with the normaliser `charsmap`; ValueError if either is unusable.
 
     The pieces get the ids 3, 4, …, after END, BEGIN and the unknown symbol. `charsmap` is
     SentencePiece's compiled normaliser in base64, "" for none. A literal </s>, <s> or <unk> in a
@@ -85,10 +85,10 @@ def require_valid_pieces(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> No
 
 
 MOST_CHARSMAP_BYTES = 1 << 21  # charsmaps of SentencePiece have up to 250,000 bytes
-DEPTH = 1_000  # the most bytes of a text that a charsmap replaces
+DEPTH = 1_000  # bytes of the longest text that one entry of a charsmap may replace
 NODES_AT_ONCE = 1 << 12  # nodes that are checked together
 HAS_LEAF, LABEL, VALUE = 1 << 8, 1 << 31 | 0xFF, (1 << 31) - 1  # bits of a trie's unit
-# index i of each node in the trie; its child for byte c is at i XOR c
+# index i of each node in the trie; the unit of its child for byte c is at i XOR c
 Nodes = Int64[np.ndarray, " N"]
 
 
@@ -160,7 +160,7 @@ NORMAL, UNKNOWN_TYPE, CONTROL, UNUSED, BYTE = 1, 2, 3, 5, 6  # types of pieces
 PIECES, TRAINER, NORMALISER = 1, 2, 3  # fields of the file
 TRAINER_TYPE, TRAINER_SUFFIX = 3, 24  # fields of the trainer
 CHARSMAP, PREFIX, ESCAPE = 2, 3, 5  # fields of the normaliser
-MAX_FIELDS = 1 << 19  # of the file, one for each piece; they take about 200 bytes each
+MAX_FIELDS = 1 << 19  # a file has a field for each piece, which takes about 200 bytes
 RETRAIN = "a unigram model with the trainer's default options can be read"
 Field = tuple[int, int | bytes]
 
@@ -212,7 +212,10 @@ def to_message(value: int | bytes) -> bytes:
 
 
 def read_piece(data: bytes) -> Piece | None:
-    """Return (piece, score), or None if unknown, control or unused; ValueError for other types."""
+    """Parse a model's piece; return (piece, score), or None if it is special or unused.
+
+    Raises ValueError for a piece of another type, such as a single byte.
+    """
     fields = dict(read_fields(data))
     kind = fields.get(3, NORMAL)
     if kind in (UNKNOWN_TYPE, CONTROL, UNUSED):

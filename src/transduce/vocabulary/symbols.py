@@ -63,7 +63,7 @@ def list_word_bytes(symbols: Sequence[str]) -> list[bytes]:
 
 
 def make_readable(piece: bytes) -> str:
-    """Return a piece as readable text, with spaces as ␣ and bytes of partial characters as <E2>."""
+    """Return a piece as readable text, with ␣ for a space and <E2> for an unprintable byte."""
     readable = list[str]()
     for c in piece.decode("utf-8", errors="surrogateescape"):
         as_bytes = "".join(f"<{byte:02X}>" for byte in c.encode("utf-8", "surrogateescape"))
@@ -79,7 +79,7 @@ def assign_ids(symbols: Sequence[str]) -> dict[str, int]:
 def group_words(
     pieces: Sequence[bytes], find_starts: Callable[[str], list[bool]]
 ) -> list[tuple[int, int]]:
-    """Return the range (first, end) of each word's pieces; `find_starts` marks first characters.
+    """Return the range (first, end) of each word's pieces; `find_starts` marks where words begin.
 
     A piece without bytes, such as END, is a word of its own. A piece begins a word if a word begins
     at its first byte that is no space; a piece that is one space begins the word after the space.
@@ -95,13 +95,13 @@ def group_words(
 
 
 def find_start_bytes(data: bytes, find_starts: Callable[[str], list[bool]]) -> set[int]:
-    """Return the byte offsets of the word starts that `find_starts` marks in the decoded text."""
+    """Return the byte offsets of the words that `find_starts` finds in the decoded text."""
     text = data.decode("utf-8", errors="surrogateescape")
     widths = [len(one.encode("utf-8", errors="surrogateescape")) for one in text]
     offsets = accumulate(widths[:-1], initial=0)
     return {at for at, start in zip(offsets, find_starts(text), strict=False) if start}
 
 
-def find_spaced_starts(text: str) -> list[bool]:
+def find_token_starts(text: str) -> list[bool]:
     """Return, for each character of a tokenised text, whether a word begins with this character."""
     return [one != " " and before == " " for before, one in zip(" " + text, text, strict=False)]

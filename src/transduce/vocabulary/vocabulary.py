@@ -130,7 +130,7 @@ def deserialise(data: bytes) -> VocabularyKind:
 
 
 def foreign_file_error(why: str) -> FolderError:
-    """Build the FolderError for a vocabulary that `serialise` did not write; `why` has details."""
+    """Build the FolderError for a vocabulary that `serialise` did not write; it quotes `why`."""
     return FolderError(
         f"this is no vocabulary of transduce, or it is damaged ({why})",
         "copy the folder again, or learn the vocabulary anew from the same text",

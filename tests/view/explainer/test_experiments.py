@@ -11,7 +11,7 @@ from transduce.view.explainer.experiments import (
     Change,
     find_alpha,
     find_experiments,
-    find_twin,
+    find_reordered_text,
     is_reordered,
     list_changes,
     translate_with_change,
@@ -219,8 +219,8 @@ def test_experiments_end_in_different_translations_where_a_sentence_allows_it(tr
 
 def test_a_twin_has_the_same_pieces_in_another_order(translator):
     text, twin, other = "the dog sees the woman", "the woman sees the dog", TEXTS[0]
-    assert find_twin(translator, text, [text, other, twin]) == twin
-    assert find_twin(translator, text, [text, other]) == ""
+    assert find_reordered_text(translator, text, [text, other, twin]) == twin
+    assert find_reordered_text(translator, text, [text, other]) == ""
 
 
 def test_without_sentences_there_is_no_experiment(translator):

@@ -16,7 +16,7 @@ from transduce.inference.translator import Translator
 from transduce.settings.alignment import AlignmentHeads
 from transduce.view.explainer.explain import explain
 from transduce.view.explainer.reference import trace_model
-from transduce.view.explainer.texts import PARTS, read_film, time_lines
+from transduce.view.explainer.user_files import PARTS, read_film, time_lines
 from transduce.view.page.document import read_texts
 
 TEXTS = ("the old dog sees a woman", "a woman sees the dog")

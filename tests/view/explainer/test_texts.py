@@ -10,7 +10,7 @@ from tests.view.explainer.samples import ODD, TEXT, make_translator
 from transduce.errors import InputError
 from transduce.view.explainer import explain as module
 from transduce.view.explainer.explain import CORE, VIEWS, explain
-from transduce.view.explainer.texts import (
+from transduce.view.explainer.user_files import (
     PARTS,
     PICTURES,
     choose_page_texts,

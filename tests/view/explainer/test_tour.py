@@ -8,7 +8,7 @@ from tests.view.explainer.opened import READY, change, open_explainer, text_of
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.view.explainer.explain import explain
-from transduce.view.explainer.texts import read_tour
+from transduce.view.explainer.user_files import read_tour
 
 pytestmark = pytest.mark.browser
 

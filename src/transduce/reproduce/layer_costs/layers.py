@@ -19,8 +19,8 @@ from transduce.paper.model import SelfAttention, initialise
 from transduce.settings import Architecture
 from transduce.settings.counts import count_mixing
 
-# The type in which operations and paths are measured: torch runs a float64 LSTM as single products,
-# which can be counted, and a small gradient over a long path does not round to 0.
+# Operations and paths are measured in this type, because torch runs a float64 LSTM as single
+# products, which can be counted, and a small gradient over a long path does not round to 0.
 EXACT = torch.float64
 HEADS = 8  # as in the paper's base model; d_k = d_v = d / h
 
@@ -53,10 +53,11 @@ class LayerKind:
 
 
 def calculate_operations(n: int, sizes: Architecture) -> tuple[int, int]:
-    """Return a layer's operations for n positions: (without W^Q, W^K, W^V, W^O; of these alone).
+    """Return a layer's operations for n positions as (without projections, projections alone).
 
-    A multiply-add is two operations. Table 1 leaves out attention's projections, W^Q, W^K, W^V and
-    W^O. Restricted attention counts r scores a position, as in Table 1; our layer computes more.
+    A multiply-add is two operations. Table 1 leaves out the projections, attention's W^Q, W^K, W^V
+    and W^O. Restricted attention counts r scores a position, as in Table 1; our layer computes
+    more.
     """
     counts = count_mixing(sizes, causal=False)
     if sizes.mixing != "self-attention":
@@ -66,7 +67,10 @@ def calculate_operations(n: int, sizes: Architecture) -> tuple[int, int]:
 
 
 def compute_reach_per_side(kind: LayerKind, sizes: Architecture, *, causal: bool) -> int:
-    """Return m, how far a convolution or neighbourhood reaches on a side (`causal`: left only)."""
+    """Return m, how many positions a convolution or neighbourhood reaches on each side.
+
+    A causal layer reaches only positions to the left.
+    """
     if kind.restricted:
         return (sizes.encoder_neighbourhood - 1) // 2
     return sizes.kernel_size - 1 if causal else sizes.kernel_size // 2

@@ -156,15 +156,15 @@ class LayerRow:
         """Whether all measured path lengths of this kind of layer agree with the formula."""
         return all(path.length == path.by_hand for path in self.paths)
 
-    def points_by(self, letter: str) -> list[MeasuredPoint]:
-        """Return the points at the median d by n (`letter` "n"), or at the median n by d ("d")."""
+    def points_along(self, letter: str) -> list[MeasuredPoint]:
+        """Return the points at the median d by n, or for `letter` "d" those at median n by d."""
         other, median = ("d", self.plan.middle[1]) if letter == "n" else ("n", self.plan.middle[0])
         found = (point for point in self.points if getattr(point, other) == median)
         return sorted(found, key=attrgetter(letter))
 
     def fit_power(self, letter: str, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit value(point) ≈ c · n^power, or c · d^power if `letter` is "d", over `points_by`."""
-        points = self.points_by(letter)
+        """Fit value(point) ≈ c · n^power, or c · d^power if `letter` is "d", along that letter."""
+        points = self.points_along(letter)
         return fit_power_law([getattr(p, letter) for p in points], [value(p) for p in points])
 
 

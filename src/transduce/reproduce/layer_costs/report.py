@@ -32,7 +32,7 @@ TITLES = ("operations, d = {}", "seconds, d = {}", "bytes, d = {}", "maximum pat
 
 
 def write_report(folder: Path, table: LayerTable, picture: bytes | None) -> None:
-    """Write the report of Table 1 as a folder of Markdown, JSON, CSV and, if given, the PNG."""
+    """Write the report of Table 1 as a folder of Markdown, JSON, CSV and any PNG `picture`."""
     about = {"date": table.date, "transduce": table.environment["transduce"]}
     with atomic_folder(folder, kind=NAME, about=about) as writer:
         writer.write(f"{NAME}.md", format_markdown(table, picture).encode())
@@ -129,12 +129,12 @@ def tabulate_operations(table: LayerTable) -> Cells:
 
 def tabulate_chains(table: LayerTable) -> Cells:
     """Return the table of the longest operation chains, by kind of layer and sentence length."""
-    head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by("n")), "grows"]
+    head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_along("n")), "grows"]
     rows = [
         [
             row.kind.name,
             row.kind.printed.sequential,
-            *(str(p.chain) for p in row.points_by("n")),
+            *(str(p.chain) for p in row.points_along("n")),
             f"n^{row.fit_power('n', lambda p: p.chain)}",
         ]
         for row in table.rows
@@ -155,10 +155,10 @@ def tabulate_path_lengths(table: LayerTable) -> Cells:
 
 def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) -> Cells:
     """Return the table of a quantity at each sentence length n, and its growth with n and d."""
-    head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_by("n")), "with n", "with d"]
+    head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_along("n")), "with n", "with d"]
     rows = []
     for row in table.rows:
-        figures = [f"{value(p):.2f}" for p in row.points_by("n")]
+        figures = [f"{value(p):.2f}" for p in row.points_along("n")]
         fitted = [(letter, row.fit_power(letter, value)) for letter in "nd"]
         powers = [f"{letter}^{one} ± {one.error:.2f}" for letter, one in fitted]
         rows.append([row.kind.name, *figures, *powers])
@@ -217,7 +217,10 @@ def describe_findings(table: LayerTable) -> list[str]:
 
 
 def describe_agreement(table: LayerTable) -> str:
-    """Return a sentence on how far torch's counts of operations differ from the formulas'."""
+    """Return a sentence on how far operations counted by torch and by formula differ at most.
+
+    Restricted attention is left out, because it computes more than the formula counts.
+    """
     differ = [
         abs(p.with_projections / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
@@ -231,9 +234,9 @@ def describe_agreement(table: LayerTable) -> str:
 
 
 def describe_windows(table: LayerTable) -> str:
-    """Return a sentence on restricted attention's scores a position, in multiples of r, by n."""
+    """Return a sentence on restricted attention's number of scores, in multiples of r, by n."""
     row = next(row for row in table.rows if row.kind.restricted)
-    times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by("n"))
+    times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_along("n"))
     return (
         f"{row.kind.name} computes {times} times the r = {table.plan.r} scores a position that are "
         "counted by hand: neighbours share a window, and short sentences are not cut"
@@ -248,7 +251,7 @@ def describe_paths(table: LayerTable) -> str:
 
 
 def describe_operation_powers(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence for each layer whose powers of n and d differ from those in Table 1."""
+    """Yield a sentence for each layer whose measured power of n or d differs from Table 1."""
     for row in table.rows:
         in_n, in_d = (row.fit_power(letter, lambda p: p.operations) for letter in "nd")
         n, d = row.kind.printed.powers
@@ -263,7 +266,7 @@ def describe_projections(table: LayerTable) -> str:
     """Return a sentence on the share of the projections in self-attention's operations."""
     row = next(row for row in table.rows if row.kind.name == "self-attention")
     n, _ = row.plan.middle
-    at = next(p for p in row.points_by("n") if p.n == n)
+    at = next(p for p in row.points_along("n") if p.n == n)
     share = at.projections / at.with_projections
     return (
         f"the paper's O(n² · d) leaves out the projections Q, K, V and O, which are O(n · d²): "
@@ -274,7 +277,7 @@ def describe_projections(table: LayerTable) -> str:
 def describe_lstm_comparison(table: LayerTable) -> str:
     """Return a sentence on the n where self-attention takes less time or operations than LSTM."""
     times = [
-        {p.n: p for p in row.points_by("n")}
+        {p.n: p for p in row.points_along("n")}
         for row in table.rows
         if row.kind.name in ("self-attention", "recurrent (LSTM)")
     ]
@@ -342,7 +345,7 @@ def draw_panel(panel: "Axes", title: str, table: LayerTable, measure: str) -> No
     panel.set(xscale="log", yscale="log", xlabel="n", title=title)
     panel.xaxis.set_minor_locator(NullLocator())
     for number, row in enumerate(table.rows):
-        found: Sequence[MeasuredPath | MeasuredPoint] = row.points_by("n")
+        found: Sequence[MeasuredPath | MeasuredPoint] = row.points_along("n")
         if measure == "length":
             found = [path for path in row.paths if path.stack == "encoder"]
         n, values = [one.n for one in found], [getattr(one, measure) for one in found]

@@ -38,7 +38,10 @@ from transduce.settings import Architecture
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Return one forward pass's operations: (without W^Q, W^K, W^V, W^O; of these alone)."""
+    """Return the operations of a forward pass as (without projections, projections alone).
+
+    The projections are W^Q, W^K, W^V and W^O of self-attention.
+    """
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:
@@ -112,7 +115,7 @@ class OperationRecorder(TorchDispatchMode):
 
 
 def list_storages(*values: Any) -> dict[int, UntypedStorage]:  # noqa: ANN401 - what operations take
-    """Return all storages of tensors in nested values by address; a view shares its tensor's."""
+    """Return the storages of all tensors in nested values, by address; views share a storage."""
     tensors = (one for one in tree_leaves(values) if isinstance(one, Tensor))
     return {one.untyped_storage().data_ptr(): one.untyped_storage() for one in tensors}
 
@@ -121,7 +124,10 @@ WIDE = 16  # the width d of the layers; path lengths do not depend on it
 
 
 def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
-    """Return n positions' maximum path length in layers (LSTM: states); a decoder's if `causal`."""
+    """Return the maximum path length between n positions in layers, or in states for an LSTM.
+
+    If `causal`, the layers are a decoder's.
+    """
     if kind.mixing == "recurrent":
         return count_states_passed(n, sizes)
 
@@ -136,7 +142,10 @@ def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal:
 
 
 def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
-    """Return the least n ≤ `most` with enough(n), true for all above; AssertionError if none."""
+    """Return the least n from 1 to `most` for which enough(n) is True; AssertionError if none.
+
+    `enough` must be True for all larger n, too.
+    """
     low, high = 0, 1
     while not enough(high):
         if high >= most:  # an assertion that python -O keeps, so that this loop ends

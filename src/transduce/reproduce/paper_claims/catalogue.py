@@ -13,11 +13,11 @@ from typing import final
 
 from transduce.recipes.printed import TABLE_2
 from transduce.reproduce.paper_claims.measures import (
+    collect_cross_entropies,
     count_layers,
     measure_attention_paths,
     measure_compatibility_costs,
     measure_head_costs,
-    measure_nats,
     measure_positions,
     measure_products,
 )
@@ -67,9 +67,10 @@ class Finding:
         return {name for part in self.value.split(" / ") for name in part.split(" - ")}
 
     def judge(self, numbers: Sequence[float], *, is_exact: bool) -> str:
-        """Judge by the 95 % interval of the seeds' numbers; one alone tells only if `is_exact`.
+        """Return the verdict by the 95 % interval of the mean of the seeds' numbers.
 
-        Return "holds", "holds not", "within chance" or "one seed cannot tell".
+        The verdict is "holds", "holds not" or "within chance". It is "one seed cannot tell" for a
+        single number unless `is_exact`.
         """
         if len(numbers) == 1 and not is_exact:
             return "one seed cannot tell"
@@ -191,7 +192,7 @@ SCALING = PaperClaim(
     section="3.2.1",
     sentence="At small d_k products need no scaling; at large d_k they train worse without it, "
     "and worse than additive attention.",
-    measure=measure_nats,
+    measure=collect_cross_entropies,
     rows=(
         *("base", "scaled-dk64", "scaled-dk256", "dot-dk16", "dot-dk64", "dot-dk256"),
         *("additive-dk16", "additive-dk64"),
@@ -290,7 +291,7 @@ COMPATIBILITY = PaperClaim(
     name="compatibility",
     section="6.2",
     sentence="Small keys hurt; a compatibility function beyond the dot product may help.",
-    measure=measure_nats,
+    measure=collect_cross_entropies,
     rows=("base", "scaled-dk4", "additive-dk4", "bilinear-dk4"),
     findings=(
         Finding("nats: d_k 4 - d_k 16", "scaled-dk4 - base", 0.0),
@@ -306,7 +307,7 @@ INITIALISATION = PaperClaim(
     section="none: ours",
     sentence="Last matrices divided by √(sub-layers) learn sooner than Glorot's rule alone "
     "(decision 0014).",
-    measure=measure_nats,
+    measure=collect_cross_entropies,
     rows=("deep", "deep-glorot"),
     findings=(Finding("nats: Glorot's rule - ours, 6 layers", "deep-glorot - deep", 0.0),),
 )

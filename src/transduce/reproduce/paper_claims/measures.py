@@ -92,13 +92,16 @@ def measure_products(seed: int, _runs: Runs) -> dict[str, float]:
 
 
 def measure_jacobian(scores: Tensor) -> float:
-    """Return the mean norm of the Jacobian diag(p) - p pᵀ of the softmax p of each row."""
+    """Return the mean Frobenius norm of the Jacobian diag(p) - p pᵀ of each row's softmax p."""
     p = scores.softmax(dim=-1)
     return float((p.diag_embed() - p[:, :, None] * p[:, None, :]).norm(dim=(1, 2)).mean())
 
 
 def measure_head_costs(seed: int, _runs: Runs) -> dict[str, float]:
-    """Return seconds, bytes and operations of self-attention by 8 heads and by 1, n about 128."""
+    """Return seconds, bytes and operations of self-attention by 8 heads and by 1 head.
+
+    n is 128 for operations, and 128 + `seed` for seconds and bytes.
+    """
     found: dict[str, float] = {}
     for heads in (8, 1):
         width = 512 // heads
@@ -129,7 +132,7 @@ def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
 
 
 def measure_attention_paths(_seed: int, _runs: Runs) -> dict[str, float]:
-    """Return how many layers connect n positions attending to r ("N R") and to all ("full")."""
+    """Return maximum path lengths of attention, restricted to r of n ("N R") and full ("full")."""
     found: dict[str, float] = {}
     for n, r in ((33, 5), (65, 5), (65, 9)):
         sizes = build_sizes(RESTRICTED, WIDE, 3, r)
@@ -194,8 +197,8 @@ ROWS: Mapping[str, Recipe] = {
 }
 
 
-def measure_nats(_seed: int, runs: Runs) -> dict[str, float]:
-    """Return each trained row's nats a piece on the development set, without label smoothing."""
+def collect_cross_entropies(_seed: int, runs: Runs) -> dict[str, float]:
+    """Return each row's development cross-entropy in nats per piece, without label smoothing."""
     found = {}
     for row, run in runs.items():
         result = read_result(run.parent)
@@ -205,8 +208,11 @@ def measure_nats(_seed: int, runs: Runs) -> dict[str, float]:
 
 
 def measure_positions(seed: int, runs: Runs) -> dict[str, float]:
-    """Return nats a piece by row, and as "ROW beyond" for sentences longer than in training."""
-    found = measure_nats(seed, runs)
+    """Return nats per piece by row, and as "ROW beyond" for sentences longer than in training.
+
+    These have at most twice the length of the longest training sentence.
+    """
+    found = collect_cross_entropies(seed, runs)
     for row, run in runs.items():
         translator = load(run)
         encoded = encode_pairs([*number_pairs(pairs("dev", DEVELOPMENT_PAIRS))], translator.task)

@@ -1,4 +1,4 @@
-"""Measure claims one by one, resumably, and report the verdicts
+"""Measure claims one by one, resumably, and report the verdicts.
 
 OUT/store/ and OUT/rows/ROW-seedN/ are as in a table of trained rows (`reproduce/job.py`). The
 values of a claim from a seed are kept in OUT/rows/claim-NAME-seedN/values.json.
@@ -59,7 +59,7 @@ def measure_claims(
 def measure_claim(
     output: Path, claim: PaperClaim, seeds: Sequence[int], callbacks: TableCallbacks
 ) -> list[TransduceError]:
-    """Train a claim's rows and measure it from seeds without values; return failed rows' errors."""
+    """Train and measure a claim for each seed not yet measured; return failed rows' errors."""
     callbacks.on_message(f"{claim.name} ({claim.section}): {claim.sentence}")
     seeds = seeds[:1] if claim.is_exact else seeds
     missing = [seed for seed in seeds if read_values(output, claim, seed) is None]
@@ -117,7 +117,7 @@ def write_report(output: Path, callbacks: TableCallbacks) -> Report:
 
 
 def build_report(measured: Measured) -> Report:
-    """Build the report: each claim's findings, counts of verdicts; InputError without a claim."""
+    """Build the report with each claim's findings and verdicts; InputError without a claim."""
     require(bool(measured), "no claim has been measured yet", "the same command again resumes")
     records = {name: build_records(CLAIMS[name], found) for name, found in measured.items()}
     verdicts = Counter(record["verdict"] for of_claim in records.values() for record in of_claim)

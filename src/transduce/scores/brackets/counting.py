@@ -63,7 +63,7 @@ class SentenceCounts:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the output tree and the gold tree have the same constituents."""
+        """Whether the output tree of a scored sentence has the constituents of the gold tree."""
         return self.gold == self.test == self.matched
 
 
@@ -96,7 +96,7 @@ class BracketLine:
 
     @property
     def hangs_evalb(self) -> bool:
-        """True if EVALB would loop forever at this line, because a word is outside of a leaf."""
+        """Whether EVALB would loop forever at this line, because a word is outside of a leaf."""
         return self.faults[-1:] == (STRAY_WORD,)
 
 
@@ -399,9 +399,10 @@ def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int
 def count_brackets(
     texts: Texts, *, parameters: BracketParameters, gold_tags: bool
 ) -> list[tuple[int, int, int, int, int]]:
-    """Return (matching, gold, output constituents, failed, skipped) per tree of (output, gold).
+    """Return (matching, gold, output constituents, failed, skipped) for each pair of trees.
 
-    The last two are 0 or 1; a failed or skipped tree has 0 matching and output constituents.
+    `texts` are the output and the gold trees. `failed` and `skipped` are 0 or 1; if one is 1,
+    there are 0 matching and output constituents.
     """
     if len(texts) != 2:
         raise InputError("brackets are scored against one reference", "name one gold file")

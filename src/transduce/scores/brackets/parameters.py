@@ -110,7 +110,7 @@ def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
 
 
 def read_number(keyword: str, value: str) -> int | bool:
-    """Return a keyword's value as an int, a bool for LABELED; ValueError if it is no number."""
+    """Return a keyword's value as an int, a bool for LABELED; ValueError unless 1 to 9 digits."""
     if not value.isdecimal() or len(value) > MAX_DIGITS:
         raise ValueError(f"{keyword} takes a number, not {short_repr(value)}")
     return int(value) != 0 if keyword == "LABELED" else int(value)

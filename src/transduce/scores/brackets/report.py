@@ -209,9 +209,10 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message) of each line's `faults`, endlessly at a word outside of a leaf.
+    """Yield (line number, message) of all `faults`; after a word outside of a leaf, never end.
 
-    EVALB also repeats that message without end. Last comes a message if one file has more lines.
+    Like EVALB, repeats that word's message without end. If one file has more lines, a message
+    about this comes last.
     """
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)

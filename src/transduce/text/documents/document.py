@@ -1,4 +1,4 @@
-"""The value `Document`: sentences to translate, and a function that puts translations in place.
+"""The value `Document`: sentences to translate, and a function that inserts their translations.
 
 `build_document` builds the document of a format that has blocks, such as paragraphs or cues.
 """
@@ -53,7 +53,7 @@ class ParseOptions:
 
 
 def warn_of_languages(source: str, target: str, options: ParseOptions) -> Iterator[str]:
-    """Yield a warning for each language of a document, if named, that is not the model's."""
+    """Yield a warning for each declared language of a document that is not the model's."""
     both = (("source", source, options.source_language), ("target", target, options.language))
     for side, named, ours in both:
         if named and ours and read_primary_code(named) != read_primary_code(ours):
@@ -66,7 +66,7 @@ Parse = Callable[[str, ParseOptions], Document]
 @final
 @dataclass(frozen=True)
 class Block:
-    """A stretch of a document, its sentences, and the function that puts translations in place."""
+    """A part of a document, its sentences, and the function `join` that inserts translations."""
 
     raw: str
     sentences: Sequence[str]

@@ -57,10 +57,11 @@ CLOSED_BY = {  # from an element that may lack its end tag to the start tags tha
 def split_html(
     document: str, language: str = "", *, inline: bool = False, target: str = ""
 ) -> SplitMarkup:
-    """Split HTML into sentences, across tags such as <b> if `inline`; write `target` into <html>.
+    """Split HTML into sentences, across tags such as <b> if `inline`; set <html lang> to `target`.
 
     Without `inline` every text node is split on its own. The result's `join` places inline tags by
-    links between words. If a `target` language is given, <html> names it in place of `language`.
+    links between words. A `target` replaces only the language `language` of <html>, or any
+    language if `language` is "".
     """
     starts = [(0, "boundary", ""), *find_starts(document), (len(document), "boundary", "")]
 
@@ -79,12 +80,12 @@ def split_html(
 
 
 def find_starts(document: str) -> list[Start]:
-    """Return (offset, kind, tag name) of each tag and text in HTML; a kind is "text", "open" etc.
+    """Return (start offset, kind of `Piece`, tag name) of each tag and text in HTML, in order.
 
     The parser gets only the text up to the last >. No tag ends after that, but the parser would
     search the rest for the end of each <, in quadratic time.
     """
-    finder, end = ElementFinder(document), document.rfind(">") + 1
+    finder, end = PieceFinder(document), document.rfind(">") + 1
     finder.feed(mask_references(document[:end]))
     finder.close()
     last: Kind = "text" if finder.is_translated() else "boundary"
@@ -110,7 +111,7 @@ def parse_html(text: str, options: ParseOptions) -> Document:
 
 
 @final
-class ElementFinder(HTMLParser):
+class PieceFinder(HTMLParser):
     """A parser of HTML that lists the offset, kind and tag name of every tag and text."""
 
     def __init__(self, document: str) -> None:
@@ -138,7 +139,7 @@ class ElementFinder(HTMLParser):
         return not self.open or self.open[-1][1]
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        """Close elements that a start tag ends (<li> by <li>); record it; open it, unless void."""
+        """Record a start tag; first close the elements that it ends, such as <li> by <li>."""
         while self.open and tag in CLOSED_BY.get(self.open[-1][0], ()):
             self.close_element()
         if tag in VOID:
@@ -166,7 +167,10 @@ class ElementFinder(HTMLParser):
                 return
 
     def close_element(self) -> None:
-        """Close the innermost element; make an untranslated inline one without blocks one piece."""
+        """Close the innermost element; merge it into one piece if inline and not translated.
+
+        An element that contains a block element or translated text is not merged.
+        """
         name, _ = self.open.pop()
         self.count[name] -= 1
         if self.excluded is not None and self.excluded[1] == len(self.open):
@@ -202,7 +206,7 @@ class ElementFinder(HTMLParser):
 
 
 def is_element_translated(tag: str, attributes: dict[str, str | None], *, inherited: bool) -> bool:
-    """Return whether an element's text is translated; `inherited` says whether its parent's is."""
+    """Return whether an element's text is translated; `inherited` is the answer for its parent."""
     wish = attributes.get("translate", "inherit")
     if wish is None or wish.lower() in ("", "yes"):
         return tag not in UNTRANSLATED

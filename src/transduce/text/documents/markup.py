@@ -30,14 +30,14 @@ class SplitMarkup:
 
     @property
     def has_inline_markup(self) -> bool:
-        """Return whether any sentence has inline markup, such as <b>, which `join` places anew."""
+        """Return whether any sentence contains inline markup, such as <b>."""
         return any(len(pieces) > 1 for pieces in self.pieces)
 
     def join(self, translations: Sequence[str], links: Sequence[Links] = ()) -> str:
-        """Return the text with its sentences translated, their markup placed by word `links`.
+        """Return the text with its sentences translated; word alignments place their markup.
 
         A sentence equal to its translation is left as it is. Markup inside of a sentence is
-        placed by the sentence's links from source to target words, the surest first.
+        placed by the sentence's links, pairs of a source and a target word, surest first.
         """
         links = links or [()] * len(translations)
         old = zip(self.sentences, self.written.sentences, self.pieces, strict=True)
@@ -87,7 +87,7 @@ def split_markup(
         template.flat,
         chain.from_iterable(split_balanced(template, span, language) for span in found),
     )
-    parts = expand_parts(  # in turn, what is between sentences and a sentence; the last is empty
+    parts = expand_parts(  # a string between sentences and a sentence in turn; the last is empty
         template, chain.from_iterable(zip(split.between, (*split.sentences, ""), strict=True))
     )
     raws = ["".join(piece.raw for piece in part) for part in parts]
@@ -105,8 +105,8 @@ def split_markup(
 def build_template(pieces: Sequence[Piece], unescape: Callable[[str], str], space: str) -> Template:
     """Join pieces into a template, with a private-use character in place of each piece of markup.
 
-    `space` is a regular expression that matches one space. InputError if these characters are
-    all in the text.
+    `space` is a regular expression that matches one space. Raises InputError if the text leaves
+    fewer than two private-use characters unused.
     """
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
@@ -129,10 +129,10 @@ def build_template(pieces: Sequence[Piece], unescape: Callable[[str], str], spac
 def split_balanced(
     template: Template, span: tuple[int, int], language: str
 ) -> Iterator[tuple[int, int]]:
-    """Yield a sentence's span without outer markup, or its texts' spans if a tag has no partner.
+    """Yield a sentence's span without outer markup; split it at markup if a tag has no partner.
 
     If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of
-    markup, the spans of the texts between all these pieces are yielded.
+    markup, the texts between these pieces are split into sentences, and their spans are yielded.
     """
     first, last = (bisect_left(template.positions, edge) for edge in span)
     markup, positions = template.markup[first:last], template.positions[first:last]
@@ -154,11 +154,11 @@ def split_balanced(
 def trim_span(
     span: tuple[int, int], positions: Sequence[int], partners: Mapping[int, int]
 ) -> tuple[tuple[int, int], range]:
-    """Take markup off a span's ends; return the new span and the indices of the markup left.
+    """Strip markup from a span's ends; return the new span and the range of the remaining markup.
 
-    Taken off are unpaired markup and pairs of tags that enclose the rest. The markup left is a
-    range of indices. `positions` are the positions of all markup in the span, in order; `partners`
-    maps the index of each paired tag to the index of its partner.
+    Unpaired markup and pairs of tags that enclose the rest are stripped. The range has
+    indices into `positions`, the positions of all markup in the span, in order. `partners` maps
+    the index of each paired tag to the index of its partner.
     """
     start, end = span
     low, high = 0, len(positions)
@@ -177,7 +177,7 @@ def trim_span(
 
 
 def expand_parts(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
-    """Return a list of pieces of text and markup for each of the `parts` of `template.flat`."""
+    """Split each of the consecutive `parts` of `template.flat` into pieces of text and markup."""
     markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
     return [
         [

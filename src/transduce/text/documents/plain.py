@@ -30,7 +30,7 @@ def parse_text(text: str, options: ParseOptions) -> Document:
 
 
 def build_block(raw: str, language: str) -> Block:
-    """Build a block from a run of non-blank lines; if they are wrapped, so is a translation."""
+    """Build a block from non-blank lines; if they are wrapped, `join` wraps their translation."""
     width = find_width(raw.rstrip().split("\n"))
     split = split_text(raw, language, at_line_ends=width is None)
 
@@ -63,9 +63,10 @@ def find_width(lines: Sequence[str]) -> int | None:
 def wrap(
     words: Sequence[str], width: int, measure: Measure = len, indents: tuple[int, int] = (0, 0)
 ) -> list[str]:
-    """Join words into lines of at most `width` less the indent (of the first line, of the others).
+    """Join words into lines of at most `width` characters, less the line's indent.
 
-    The indents are not written. Words stay whole, even if they are longer.
+    `indents` are the indents of the first line and of all other lines; they are not written. Words
+    longer than a line stay whole.
     """
     lines, room = list[list[str]](), 0
     for word in words:

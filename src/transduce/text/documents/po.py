@@ -106,9 +106,10 @@ def parse_po(text: str, options: ParseOptions) -> Document:
 
 
 def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Iterator[str]:
-    """Yield a warning of an impossible plural header, and of each entry with over `count` forms.
+    """Yield a warning for an invalid Plural-Forms header, and for each entry with too many forms.
 
-    `count` is the header's nplurals, 0 if missing or impossible; INTEGER, as in templates, is fine.
+    `count` is the header's nplurals, or 0 if it is missing or invalid. The value INTEGER, which
+    templates have, gives no warning.
     """
     if "nplurals" in settings and not count and "nplurals=INTEGER" not in settings:
         yield "the header's Plural-Forms is impossible; each entry keeps the number that it has"
@@ -120,7 +121,7 @@ def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Ite
 
 
 def read_plurals(settings: str) -> tuple[int, int]:
-    """Return a PO header's (count of plural forms, index of that for 1); (0, 0) if none valid."""
+    """Return a PO header's (count of plural forms, index of the singular); (0, 0) if invalid."""
     match = PLURALS.search(settings)
     try:
         singular = int(gettext.c2py(match[2])(1)) if match else -1
@@ -151,7 +152,11 @@ def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> 
 def fill_gaps(
     lines: Sequence[str], header: Entry | None, gaps: Sequence[Gap], translations: Sequence[str]
 ) -> Joined:
-    """Return the PO text, gaps filled and doubtful entries fuzzy, and notes on those entries."""
+    """Return the PO text, gaps filled and doubtful entries marked fuzzy, and a note on each.
+
+    An entry is doubtful if a translation has other placeholders than its source, or is a plural
+    form after the second.
+    """
     new, pending = [[line] for line in lines], iter(translations)
     doubts = dict[int, list[str]]()
     for gap in gaps:
@@ -222,7 +227,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
             entry.fields[name] = Field(before.value + unescape(more[1]), before.start, number + 1)
         elif line.startswith("#") or not line:
             name = ""
-            entry = note_comment(entry, line, number)
+            entry = add_comment_flags(entry, line, number)
         else:
             fact = 'neither a comment nor a field of an entry, such as msgid "text"'
             raise InputError(fact, "`msgfmt -c` checks such files", file=file, line=number + 1)
@@ -234,7 +239,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
 
 
 def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether the next line, a field (`match`) or a comment (None), begins another entry."""
+    """Return whether an entry ends before the next line, a field (`match`) or comment (None)."""
     if not entry.fields:
         return False
     if match is not None and match[1] == "msgid":
@@ -251,10 +256,11 @@ def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
         entry.start = value.start
 
 
-def note_comment(entry: Entry, line: str, line_index: int) -> Entry:
-    """Add a comment's flags to `entry` and return it; at a blank line before fields, a new entry.
+def add_comment_flags(entry: Entry, line: str, line_index: int) -> Entry:
+    """Add the flags of a comment line to `entry`; return the entry that the next line belongs to.
 
-    A comment does not belong to the next entry if a blank line or obsolete entry stands between.
+    This is a new entry if the line is blank or obsolete and no field was read, because comments
+    above such a line do not belong to the fields below it.
     """
     if not entry.fields and (not line or line.startswith("#~")):
         return Entry()
@@ -275,7 +281,7 @@ def require_complete(entry: Entry, file: str) -> None:
 
 
 def write_field(name: str, value: str, line_end: str) -> Iterator[str]:
-    """Yield the lines of a field; a text that is long or has several lines begins on a new one."""
+    """Yield the lines that write a field; a long or multi-line text begins on the second line."""
     escaped = [escape(line) for line in value.splitlines(keepends=True)] if value else [""]
     if len(escaped) == 1 and len(escaped[0]) + len(name) < WIDTH:
         yield f'{name} "{escaped[0]}"{line_end}'
@@ -307,7 +313,7 @@ def unescape(written: str) -> str:
 
 
 def read_escape(letters: str) -> str:
-    """Return the character that an escape sequence stands for; `letters` lack its backslash."""
+    """Return the character of an escape sequence; `letters` is the sequence without backslash."""
     if letters[0] in "01234567":
         return chr(int(letters, 8))
     if letters[0] == "x" and len(letters) > 1:

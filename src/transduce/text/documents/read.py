@@ -34,7 +34,11 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 
 
 def read_document(document: Path | bytes, form: object, options: ParseOptions) -> Document:
-    """Parse a document (path, "-", bytes) as `form`, such as "po"; InputError if it is another."""
+    """Parse a document (path, "-" for stdin, or bytes) in the format `form`, such as "po".
+
+    Raises InputError for an unknown format, a document of more than 16 MiB, one that is malformed,
+    and one whose first lines show another format.
+    """
     if not isinstance(form, str) or form not in FORMATS:
         close = suggest_names(form if isinstance(form, str) else "", FORMATS)
         raise InputError(f"unknown format {short_repr(form)}", close)

@@ -48,7 +48,7 @@ def read_time(text: str) -> tuple[float, ...]:
 
 
 def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
-    """Split a SubRip file into cues and the strings between them; raise InputError if malformed."""
+    """Split a SubRip file into blocks and the strings between them; InputError if malformed."""
     parts, cue, in_cue = list[str | Block](), "", False
     for number, line in enumerate(LINE.findall(text), start=1):
         content = line.strip()
@@ -69,9 +69,9 @@ def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
 
 
 def build_cues(text: str, options: ParseOptions) -> Iterator[str | Block]:
-    """Yield each block of a cue, then its line end; a block ends after a line that ends a sentence.
+    """Split a cue after lines that end a sentence; yield each part as a block, then its line end.
 
-    With several speakers, each line is a block.
+    A cue is not split inside a pair of tags. With several speakers, each line is a block.
     """
     lines, groups, opened = LINE.findall(text), list[list[str]](), 0
     has_speakers = any(map(SPEAKER.match, lines[1:]))

@@ -3,8 +3,8 @@
 Everything else keeps its bytes, except states and a missing target language. In version 1.2 a new
 target is marked as a machine's: its state is "needs-review-translation" with the qualifier
 "mt-suggestion", and the unit is no longer approved. In version 2 the segment's state becomes
-"translated". If the placeholders, tags or numbers of source and target differ, a state that is
-written out becomes "initial" instead.
+"translated". If the placeholders, tags or numbers of source and target differ, an existing
+state becomes "initial" instead, and a missing one is not added.
 
 Python's own parser (expat) reads the XML as a list of events, each with its stretch of the
 document, so that the document can be cut and never has to be written anew. A document type, which
@@ -57,7 +57,7 @@ class Event:
 
 
 def read_events(document: str, file: str) -> list[Event]:
-    """Return an XML document's events, whose `raw` texts join to it; InputError if malformed."""
+    """Split an XML document into events that cover its whole text; InputError if malformed."""
     reader = Reader(file)
     data = document.encode("utf-8")
     try:
@@ -142,7 +142,7 @@ class Reader:
 @final
 @dataclass
 class Unit:
-    """A unit of an XLIFF document, with a range of event indices per element, such as source."""
+    """A unit of an XLIFF document: the ranges of event indices of its source, target and so on."""
 
     start: int  # the index of its start tag's event
     translated: bool  # whether its text is to be translated
@@ -152,7 +152,7 @@ class Unit:
 @final
 @dataclass(frozen=True)
 class Xliff:
-    """An XLIFF document: its events, version, units, and indices of the tags naming languages."""
+    """An XLIFF document: its events, version and units, and the tags that name its languages."""
 
     events: Sequence[Event]
     version: str  # "1" or "2"
@@ -230,7 +230,7 @@ def fill_gaps(
     translations: Sequence[tuple[Sequence[str], Sequence[Links]]],
     options: ParseOptions,
 ) -> Joined:
-    """Return the XLIFF text, gaps filled, and a note on each target whose placeholders differ."""
+    """Return the XLIFF text, gaps filled, and a note on each target with other placeholders."""
     written, doubts = [event.raw for event in found.events], list[str]()
     for (unit, split), (texts, links) in zip(gaps, translations, strict=True):
         both = zip(split.sentences, texts, strict=True)
@@ -257,10 +257,10 @@ def fill_gaps(
 
 
 def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> None:
-    """Put `content` into a unit's target, or a new one after its source, in the list `written`.
+    """Write `content` into `written` as a unit's target, which is added if the unit has none.
 
-    `written`, the text of each event, is changed in place. A new element is indented like the
-    source.
+    `written` is the list of all events' texts and is changed in place. A new target follows the
+    source and is indented like it.
     """
     state: Mapping[str, str] = SUGGESTION if found.version == "1" else {}
     if "target" in unit.parts:
@@ -345,7 +345,7 @@ def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
 
 
 def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
-    """Split a <source> into text and markup; segment tags (all, unless `inline`) end sentences.
+    """Split a <source> into text and markup; segment tags, or all unless `inline`, end sentences.
 
     An element that holds native code, such as <ph>, or that is not to be translated becomes one
     piece of markup, content included.

@@ -1,4 +1,4 @@
-"""Trees as Penn-style brackets: read from one line or many, written in one line or indented
+"""Trees as Penn-style brackets: read from one line or many, written in one line or indented.
 
 Only ASCII whitespace separates words, because treebanks have words with no-break and thin spaces.
 Whitespace has no other meaning; brackets determine where a tree ends. Trees are read as the file
@@ -46,7 +46,8 @@ def parse_trees(
 ) -> Iterator[Tree]:
     """Yield the trees in lines of brackets; errors go to `on_malformed` if set, else are raised.
 
-    The errors name `file`. The docstring of `read_trees` explains `on_malformed`.
+    The errors name `file`. The docstring of `read_trees` explains `on_malformed`. A tree that is
+    open after more than `max_size` words and constituents raises the error for a missing ).
     """
     parser = TreeParser(file)
     for line in lines:
@@ -63,7 +64,7 @@ def parse_trees(
 
 
 def parse_tree(text: str) -> Tree:
-    """Return the tree in a bracketed text; raise InputError if malformed, or if not exactly one."""
+    """Return the tree in a bracketed text; InputError unless the text is one well-formed tree."""
     trees = list(parse_trees(text.split("\n")))
     if len(trees) != 1:
         raise InputError(f"{len(trees) or 'no'} trees in the text, not one")
@@ -258,7 +259,7 @@ def format_indented(tree: Tree) -> str:
 
 
 def indent(level: int) -> str:
-    """Return the spaces that start a line at a nesting level."""
+    """Return the indentation of a nesting level, at most `MAX_INDENT` spaces."""
     return " " * min(INDENT * level, MAX_INDENT)
 
 

@@ -47,14 +47,17 @@ WORD_SYMBOLS: Mapping[Form, Sequence[str]] = MappingProxyType(
 
 
 class Symbol(NamedTuple):
-    """A parsed symbol of a linearised tree: its kind, and its constituent's label or word's tag."""
+    """A parsed symbol of a linearised tree: its kind, and its text without the bracket."""
 
     kind: SymbolKind
     label: str
 
 
 def linearise(tree: Tree, form: Form) -> list[str]:
-    """Return a tree as a list of symbols, such as (S (NP XX )NP (VP XX )VP )S in the form xx."""
+    """Return a tree as a list of symbols, such as (S (NP XX )NP (VP XX )VP )S in the form xx.
+
+    Raises InputError if a tag would be taken for an opening or closing symbol.
+    """
     require_no_clash(set(tree.labels), set(tree.tags), form)
     before, after = BRACKETS[form]
     words = list(islice(cycle(WORD_SYMBOLS.get(form, tree.tags)), len(tree.words)))
@@ -67,7 +70,10 @@ def linearise(tree: Tree, form: Form) -> list[str]:
 
 
 def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Symbol:
-    """Return a symbol's kind and label; only form t2t needs `labels`. InputError if unknown."""
+    """Return a symbol's kind and label; InputError if `form` has no such symbol.
+
+    Only the form t2t needs `labels`, the constituent labels.
+    """
     if form == "t2t":
         if symbol.startswith("/") and len(symbol) > 1:
             return Symbol(SymbolKind.CLOSE, symbol[1:])
@@ -98,7 +104,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
 
 
 def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
-    """Return whether `form` is "numbered" and a word symbol lacks the number of word `index`."""
+    """Return whether a word symbol of the form "numbered" has another number than word `index`."""
     numbered = form == "numbered" and symbol.kind is SymbolKind.WORD
     return numbered and symbol.label != NUMBERED_SYMBOLS[index % len(NUMBERED_SYMBOLS)]
 
@@ -151,7 +157,7 @@ def repair_symbols(
     labels: Collection[str] | None = None,
     root: str = "S",
 ) -> tuple[Tree, Repair]:
-    """Build a tree over all words (1 or more) from any symbols; return it and the changes needed.
+    """Build a tree over all words from any symbols; return it and counts of the repairs made.
 
     In the forms tags and t2t the symbols hold the part-of-speech tags. Otherwise, and for a word
     without a symbol, the tags come from `tags`, or are XX. Only the form t2t needs `labels`, the

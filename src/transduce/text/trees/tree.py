@@ -115,7 +115,7 @@ CUT = re.compile("[-=]")
 
 
 def clean_tree(tree: Tree) -> Tree | None:
-    """Return a tree without outer TOP, traces and function tags; None if no words are left."""
+    """Return a tree without TOP bracket, traces and function tags; None if no words are left."""
     is_word = [tag != TRACE for tag in tree.tags]
     if not any(is_word):
         return None
@@ -146,7 +146,10 @@ def remove_wrapper(tree: Tree) -> list[Constituent]:
 
 
 def remove_traces(constituents: list[Constituent], is_word: list[bool]) -> list[Constituent]:
-    """Return the constituents that have words with `is_word` true; spans count only these words."""
+    """Return the constituents that hold a word other than a trace, with spans over such words.
+
+    `is_word` is False for a trace.
+    """
     new_index = [0, *accumulate(is_word)]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     return [one for one in moved if one.start < one.end]

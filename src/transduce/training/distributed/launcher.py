@@ -57,7 +57,7 @@ def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
 
 
 def start_process(rank: ProcessRank) -> "subprocess.Popen[bytes]":
-    """Start this command as the process of a rank; all processes communicate on loopback only."""
+    """Run this command again as the process of a rank, which communicates on loopback only."""
     loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
     interfaces = {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
     return subprocess.Popen(

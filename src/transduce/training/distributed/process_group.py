@@ -18,7 +18,7 @@ Args = ParamSpec("Args")
 
 @runtime_checkable
 class ProcessGroup(Protocol):
-    """A group of processes that train together: sums of gradients, rank 0's work, broadcasts."""
+    """A group of training processes, which sums gradients, runs work on rank 0, and broadcasts."""
 
     requests: SignalRequests
     rank: int  # of this process, from 0; rank 0 writes to the run folder
@@ -58,7 +58,7 @@ class SingleProcess:
         token_counts: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
-        """Accumulate in order; return (loss sum, -log p sum) by micro-batch, None at a signal."""
+        """Accumulate in order; return M rows (loss sum, -log p sum), or None if stopped."""
         sums = list[Tensor]()
         for index in range(len(token_counts)):
             if self.requests.stop_signal:

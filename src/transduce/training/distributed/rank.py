@@ -1,4 +1,4 @@
-"""What a training process is told: its rank (by the environment) and requests (by signals)."""
+"""The rank of a training process, from the environment, and the requests that signals make."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,10 @@ class ProcessRank:
 
     @staticmethod
     def from_environment(environment: Mapping[str, str]) -> "ProcessRank":
-        """Return the rank set by launcher or torchrun, or a single process's; refuse a bad one."""
+        """Return the rank that our launcher or torchrun set, or else that of a single process.
+
+        Raise InputError if the variables are invalid or contradict each other.
+        """
         if not {"RANK", "WORLD_SIZE"} <= set(environment):
             return ProcessRank()
         rank, world_size, local_rank, local_size = (
@@ -59,14 +62,14 @@ class ProcessRank:
         )
 
     def as_environment(self) -> dict[str, str]:
-        """Return the environment variables of this rank: the inverse of `from_environment`."""
+        """Return this rank as the environment variables that `from_environment` reads."""
         counts = (self.rank, self.world_size, self.local_rank, self.local_size)
         variables = dict(zip(TORCHRUN, map(str, counts), strict=True))
         return variables | {RENDEZVOUS: str(self.rendezvous_file or ""), PARENT: str(self.parent)}
 
 
 def require_below(number: int, count: int, names: tuple[str, str]) -> None:
-    """Raise InputError unless a rank is below a process count; `names` are their variables."""
+    """Raise InputError unless rank `number` is below `count`; `names` are their variables."""
     if number >= count:
         fact = f"{names[0]} is {number} and {names[1]} is {count} in the environment"
         raise InputError(fact, "ranks count from 0: unset both, or start by torchrun")
@@ -83,7 +86,7 @@ def require_master(environment: Mapping[str, str]) -> None:
 
 
 def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
-    """Return an environment variable as an integer; InputError if it is no integer from 0 on."""
+    """Return a variable as an integer, or `default` if unset; InputError unless 1 to 9 digits."""
     text = environment.get(name, str(default))
     if not COUNT.fullmatch(text):
         fact = f"{name} is {short_repr(text)} in the environment"
@@ -92,7 +95,7 @@ def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
 
 
 class SignalRequests:
-    """What signals asked of a run: to stop (the signal, or 0), or to write a checkpoint now."""
+    """The requests that signals have made: to stop, and to write a checkpoint now."""
 
     stop_signal: int = 0  # the number of the signal that requested to stop; 0 if none
     checkpoint: bool = False  # whether a signal requested a checkpoint now

@@ -67,18 +67,18 @@ class TorchProcessGroup:
             if not self.requests.stop_signal:
                 own[index] = accumulate(index)
 
-        def exchange_requests() -> bool:
+        def exchange_losses_and_requests() -> bool:
             if own:
                 sums[list(own)] = torch.stack(list(own.values())).cpu().to(sums)
-            return self.exchange_requests(sums)
+            return self.exchange_losses_and_requests(sums)
 
         went_on = self.exchange(
-            accumulate_unless_stopped, token_counts, optimiser, exchange_requests
+            accumulate_unless_stopped, token_counts, optimiser, exchange_losses_and_requests
         )
         return sums if went_on else None
 
-    def exchange_requests(self, losses: Tensor) -> bool:
-        """Sum `losses` over ranks in place, share requests; return False if a signal stops a rank.
+    def exchange_losses_and_requests(self, losses: Tensor) -> bool:
+        """Sum `losses` over ranks in place; share requests; return whether no signal stops a rank.
 
         Each element is computed by one process and is 0 on all others, so the sums are exact.
         """
@@ -111,7 +111,10 @@ class TorchProcessGroup:
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:
-        """Send empty messages every quarter timeout; LostProcessError at exit if one failed."""
+        """Context manager that sends an empty message every quarter of the timeout.
+
+        Raise LostProcessError at the end if a message could not be sent.
+        """
         done = threading.Event()
         faults: list[LostProcessError] = []
 
@@ -145,7 +148,7 @@ def all_reduce_once(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Accumulate this rank's gradients, then all-reduce; return False if a signal stops a rank.
+    """Accumulate this rank's gradients; all-reduce them; return whether no signal stops a rank.
 
     `accumulate` is called with the index of each micro-batch of this rank. The last bits of the sum
     depend on the number of processes.
@@ -166,7 +169,7 @@ def sum_in_micro_batch_order(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Sum all micro-batches' gradients in order, on every rank; False if a signal stops a rank.
+    """Sum gradients on all ranks, in micro-batch order; return whether no signal stops a rank.
 
     The sum is bit for bit that of a single process, for any number of processes. It takes memory
     for two more sets of gradients, and one broadcast of all gradients per micro-batch, where
@@ -193,7 +196,7 @@ def sum_in_micro_batch_order(
 
 
 def assign_micro_batches(token_counts: Sequence[int], world_size: int) -> list[list[int]]:
-    """Return the micro-batch indices of each rank, such that ranks have similar token sums."""
+    """Return each rank's micro-batch indices, chosen so that ranks have similar token sums."""
     shares: list[list[int]] = [[] for _ in range(world_size)]
     loads = [0] * world_size
     for index in sorted(range(len(token_counts)), key=lambda index: -token_counts[index]):
@@ -216,7 +219,10 @@ def broadcast(tensor: Tensor, rank: int) -> None:
 
 
 def broadcast_message(message: bytes) -> bytes:
-    """Return rank 0's message on every rank; the argument of other ranks is ignored."""
+    """Return rank 0's message on every rank; ignore the argument of other ranks.
+
+    The message has at most MESSAGE_BYTES bytes, and no space at its ends.
+    """
     assert len(message) <= MESSAGE_BYTES
     buffer = torch.frombuffer(bytearray(message.ljust(MESSAGE_BYTES)), dtype=torch.uint8)
     broadcast(buffer, 0)
@@ -269,7 +275,10 @@ class Rendezvous:
 
     @contextmanager
     def join_group(self, requests: SignalRequests) -> Iterator[TorchProcessGroup]:
-        """In a with block, yield the open process group; all ranks must join within the timeout."""
+        """Context manager that yields the process group; all ranks must join within the timeout.
+
+        Raise InputError on Apple's device, or if this machine has more processes than GPUs.
+        """
         backends = "cpu:gloo"
         device_type = select_device().type
         require(
@@ -294,7 +303,9 @@ class Rendezvous:
 
 
 def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECONDS) -> str:
-    """Return a prefix for the store's keys that is new, and the same on all ranks of this attempt.
+    """Return a random prefix for the store's keys, the same on all ranks of this attempt.
+
+    Raise LostProcessError if another rank is missing after `seconds`.
 
     torchrun restarts processes with the store of the last attempt, which still holds the addresses
     and job of that attempt, and ranks may count attempts differently. So rank 0 makes up
@@ -310,7 +321,8 @@ def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECO
         store.set(f"{name}/{rank.rank}", "confirmed")
     while others:
         for other in sorted(others):
-            if store.check([f"ask/{other}"]):  # an old attempt's name gets an answer nobody reads
+            # if an old attempt left this name, no process reads the answer
+            if store.check([f"ask/{other}"]):
                 store.set(f"answer/{store.get(f'ask/{other}').decode()}", name)
         others = {other for other in others if not store.check([f"{name}/{other}"])}
         if others:

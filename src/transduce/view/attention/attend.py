@@ -156,14 +156,14 @@ def record_attention(
     (ids,) = translator.task.encode_sources([text])
     sizes, data = translator.models[0].sizes, translator.recipe.data
     require_positions("source", ids, sizes)
-    require_picture_fits(len(ids), 0, translator, most)
+    require_attention_fits(len(ids), 0, translator, most)
     beams: Sequence[Beam] = ()
     if target is None:
         output, beams = search_output(translator, text, ids)
     else:
         output = encode_output(translator, source, target)
     require_positions("output", output, sizes)
-    require_picture_fits(len(ids), len(output), translator, most)
+    require_attention_fits(len(ids), len(output), translator, most)
     ((view, states),) = build_views(translator, [ids], [output])
     require_finite_numbers(states, "this text")
     vocabulary = translator.task.target
@@ -178,7 +178,7 @@ def record_attention(
 def search_output(
     translator: Translator, text: str, ids: list[int]
 ) -> tuple[list[int], Sequence[Beam]]:
-    """Return a translator's output ids with END, and each step's beam (none if it samples)."""
+    """Return the output ids, END last, and the beam before each step; no beams when sampling."""
     search = translator.recipe.search
     source = constrain_source(ids, translator.task, text, search)
     if translator.sampling_settings is not None:
@@ -192,7 +192,10 @@ def search_output(
 
 
 def encode_output(translator: Translator, source: str, target: str) -> list[int]:
-    """Return a given output's ids; raise InputError if the model cannot write it for the source."""
+    """Return the ids of `target`, END last; raise InputError if it cannot belong to `source`.
+
+    Also raises InputError if `target` is too long or has a label that is unknown to the model.
+    """
     require_matches([Pair(1, source, target)], translator.recipe.data)
     task = translator.task
     require_short_line(target)
@@ -212,10 +215,11 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
     )
 
 
-def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
-    """Raise InputError if a picture of `source` by `output` pieces may need over `most` bytes.
+def require_attention_fits(source: int, output: int, translator: Translator, most: int) -> None:
+    """Raise InputError if the weights and beams for this many pieces may need over `most` bytes.
 
-    If `output` is 0, it is not known yet, and `source` is used in its place.
+    `source` and `output` are numbers of pieces. If `output` is 0, it is not known yet, and
+    `source` is used in its place.
     """
     sizes, expected = translator.models[0].sizes, output or source
     weights = source**2 * sizes.encoder_depth
@@ -230,7 +234,7 @@ def require_picture_fits(source: int, output: int, translator: Translator, most:
 def build_views(
     translator: Translator, sources: Sequence[list[int]], outputs: Sequence[list[int]]
 ) -> Iterator[tuple[AttentionView, Float[Tensor, "T d_model"]]]:
-    """Yield (record without steps, decoder states) for each source and its output, in one pass."""
+    """Run the model once on all pairs; yield (record without steps, decoder states) for each."""
     (model,), task = translator.models, translator.task
     device = model.output.weight.device
     packed, targets = (Packed.from_sentences(side).to(device) for side in (sources, outputs))
@@ -257,7 +261,7 @@ def build_views(
 
 
 def name_model(translator: Translator) -> ModelName:
-    """Return the recipe's name, and the first model's sha256 ("" if none), layers and heads."""
+    """Return the name, manifest sha256 ("" if none), layers and heads of the first model."""
     sizes, hashes = translator.models[0].sizes, translator.hashes
     layers = len(number_layers(sizes))
     return ModelName(translator.recipe.name, hashes[0] if hashes else "", layers, sizes.heads)
@@ -275,7 +279,10 @@ def rank_next_pieces(
     output: Sequence[int],
     vocabulary: Vocabulary,
 ) -> list[OutputStep]:
-    """Return an `OutputStep` without a beam for each output piece, from the state before it."""
+    """Return each output piece's probability and the likeliest pieces in its place, without beams.
+
+    `states` are the decoder's; row t gives the probabilities of piece t of the output.
+    """
     steps = list[OutputStep]()
     for part in states.split(SLICE):
         logits = model.logits(part)

@@ -44,7 +44,7 @@ LAW = (
 @final
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of the paper: its number, sentence, heads, a word, and the words that it reads."""
+    """Figure 3, 4 or 5: its number, sentence, heads, query word, and the words it attends to."""
 
     number: int
     text: str
@@ -53,7 +53,7 @@ class PaperFigure:
     read: tuple[str, ...] = ()  # the words that `word` attends to
 
     def panels(self, heads: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], str], ...]:
-        """Return (heads, word) of each panel, from top to bottom; the word "" shows all words."""
+        """Return (heads, query word) of each panel from the top; with "" all words are queries."""
         if self.number == 3:
             return ((heads, self.word),)
         if self.number == 4:
@@ -86,7 +86,7 @@ def require_heads(heads: tuple[int, ...], layer: int, layers: tuple[int, ...], c
 @final
 @dataclass(frozen=True, eq=False)
 class WordWeights:
-    """The words of a source, and the encoder's weights between them in every layer and head."""
+    """The words of a source, and the attention weights between them in the encoder."""
 
     words: tuple[str, ...]
     weights: Float32[np.ndarray, "L H W W"]
@@ -99,7 +99,7 @@ class WordWeights:
 
 
 def join_encoder_words(view: AttentionView) -> WordWeights:
-    """Return the encoder's weights between words; raise InputError if it has no self-attention."""
+    """Return the encoder's attention between words; InputError if it has no self-attention."""
     if "encoder" not in view.weights:
         raise InputError(
             "this model has no self-attention, which the figures of the paper show",
@@ -116,7 +116,8 @@ def draw_paper_figure(
 ) -> str:
     """Return a figure of the paper as SVG, from one layer (counted from 1) of an attention record.
 
-    Without `heads`, the heads of the paper's figure are drawn.
+    Without `heads`, the heads of the paper's figure are drawn. Raises InputError if the record
+    lacks the layer, a head or the figure's word.
     """
     joined, count = join_encoder_words(view), view.model.heads
     chosen = tuple(heads) or figure.heads or tuple(range(1, count + 1))
@@ -145,7 +146,7 @@ def draw_paper_figure(
 @final
 @dataclass(frozen=True)
 class RankedHeads:
-    """A head or pair of heads of a layer, with its strength, 0 to 1, as `rank_heads` ranks."""
+    """One or two heads of a layer, and how strongly they show a figure's effect (`rank_heads`)."""
 
     layer: int  # from 1
     heads: tuple[int, ...]  # from 1
@@ -155,12 +156,12 @@ class RankedHeads:
 def rank_heads(
     joined: WordWeights, figure: PaperFigure, layers: Sequence[int]
 ) -> list[RankedHeads]:
-    """Return heads by weight on the words to read (for Figure 5, pairs by difference), best first.
+    """Return every head, or for Figure 5 every pair of heads of a layer, strongest first.
 
     For Figures 3 and 4 the strength is the weight from the figure's word on the words that it
     should attend to. For Figure 5 it is the total variation distance between two heads of a
-    layer, averaged over queries. Raises InputError if the text lacks one of the words, or if the
-    model has one head where two are compared.
+    layer, averaged over queries. `layers` are the numbers of the layers in `joined`. Raises
+    InputError if the text lacks one of the words, or for Figure 5 if the model has one head.
     """
     fact, hint = "Figure 5 compares two heads of a layer, and this model has one", "draw another"
     require(bool(figure.word) or joined.weights.shape[1] > 1, fact, hint)
@@ -170,7 +171,10 @@ def rank_heads(
 
 
 def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads]:
-    """Return each head's weight from `figure.word` on the words in `figure.read`, unsorted."""
+    """Return each head's attention from `figure.word` to the words in `figure.read`, unsorted.
+
+    The layers of `joined` are counted from 1.
+    """
     keys = [joined.find(word) for word in figure.read]
     strength = joined.weights[:, :, joined.find(figure.word), keys].sum(axis=-1)
     return [
@@ -180,7 +184,10 @@ def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads
 
 
 def rank_by_difference(joined: WordWeights) -> list[RankedHeads]:
-    """Return each pair of heads of a layer, unsorted, with their mean total variation distance."""
+    """Return each pair of heads of a layer, unsorted, with their mean total variation distance.
+
+    The layers of `joined` are counted from 1.
+    """
     return [
         RankedHeads(
             layer,
@@ -204,8 +211,9 @@ def count_strong(ranked: Sequence[RankedHeads]) -> dict[int, int]:
 def choose_heads(ranked: Sequence[RankedHeads], figure: PaperFigure) -> tuple[int, tuple[int, ...]]:
     """Return (layer, heads) that show a figure's effect best; () stands for all heads.
 
-    For Figure 3 these are all heads of the layer with the most strong heads, for Figure 4 the
-    strongest head and the next strongest of its layer, for Figure 5 the two that differ most.
+    `ranked` is sorted as by `rank_heads`. For Figure 3 these are all heads of the layer with the
+    most strong heads, for Figure 4 the strongest head and the next strongest of its layer, for
+    Figure 5 the two that differ most.
     """
     if figure.number == 3:
         counts = count_strong(ranked)
@@ -224,7 +232,7 @@ def choose_heads(ranked: Sequence[RankedHeads], figure: PaperFigure) -> tuple[in
 @final
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A picture in a figure: words, drawn heads with their weights, the query word if only one."""
+    """One panel of a figure: its words, heads and weights, and the query word if there is one."""
 
     heading: str
     words: tuple[str, ...]
@@ -262,7 +270,7 @@ def draw_panel(panel: Panel, top: int) -> Iterator[str]:
 
 
 def draw_squares(panel: Panel) -> Iterator[str]:
-    """Yield a square for each head, pale if the head is not shown, numbered if colours repeat."""
+    """Yield an SVG square per head, pale if the head is not shown, numbered if colours repeat."""
     for head in range(1, panel.count + 1):
         colour = head_colour(head)
         shown = colour if head in panel.heads else lighten(colour)
@@ -273,7 +281,7 @@ def draw_squares(panel: Panel) -> Iterator[str]:
 
 
 def draw_boxes(panel: Panel) -> Iterator[str]:
-    """Yield boxes on the only query word and each head's key words; none if all are queries."""
+    """Yield SVG boxes behind the query word and its key words; none if all words are queries."""
     if panel.chosen is None:
         return
     yield (
@@ -334,7 +342,7 @@ def head_colour(head: int) -> str:
 
 
 def lighten(colour: str) -> str:
-    """Return a lighter, less saturated colour, which marks a head that the figure does not show."""
+    """Return a lighter, less saturated version of a colour, for a head that is not shown."""
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
     change = 0.6 * (1 - light)

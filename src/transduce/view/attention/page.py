@@ -44,7 +44,7 @@ Block = Float32[np.ndarray, "H Q K"]
 
 
 def build_levels(keys: int) -> Float64[np.ndarray, " N"]:
-    """Return the N ascending levels, 0 to 1, to which a page rounds a row of `keys` weights.
+    """Return the N levels, from 0 to 1, that a page rounds weights to; a row has `keys` weights.
 
     A step is 8 % of the level below it, but at most 0.008 and at least 2 % of 1 / keys, the mean
     of a row. The error is at most half a step. A page computes the same list.
@@ -80,7 +80,7 @@ class WeightEncoding:
     compression: str = "zlib"  # or "none", for browsers without DecompressionStream
 
     def __post_init__(self) -> None:
-        """Raise InputError for an unknown number format or compression."""
+        """Raise InputError for an unknown format or compression, or a minimum outside [0, 1)."""
         require(self.numbers in NUMBERS, f"unknown numbers {self.numbers!r}", KNOWN_NUMBERS)
         known = self.compression in ("zlib", "none")
         require(known, f"unknown compression {self.compression!r}", "known: zlib, none")
@@ -100,7 +100,7 @@ class WeightEncoding:
 
 
 def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str, Any], str]:
-    """Return the data of an attention view's page: header for JSON, and all weights in base64."""
+    """Return a page's data as (header as JSON values, all weights as base64)."""
     kinds, texts, offset = [], [], 0
     for kind in (one for one in SIDES if one in view.weights):
         blocks = [encoding.encode_block(layer) for layer in view.weights[kind]]
@@ -175,7 +175,7 @@ def describe_pieces(pieces: Iterable[NextPiece]) -> list[list[str | float]]:
 
 
 def describe_tendencies(view: AttentionView) -> dict[str, list[list[list[str | float]]]]:
-    """Return [label, share, entropy in bits] of every head, by kind, layer and head."""
+    """Return each head's `HeadTendency` as [label, share, entropy], by kind, layer and head."""
     return {
         kind: [
             [[one.label, round_to_four_digits(one.share), round(one.entropy, 2)] for one in heads]

@@ -24,7 +24,7 @@ from transduce.durable.json import to_json
 from transduce.errors import InputError, short_repr
 from transduce.settings.alignment import AlignmentHeads
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.symbols import find_spaced_starts, group_words
+from transduce.vocabulary.symbols import find_token_starts, group_words
 
 # L layers · H heads · Q query positions · K key positions
 
@@ -75,7 +75,7 @@ class NextPiece:
 @final
 @dataclass(frozen=True)
 class BeamHypothesis:
-    """A live hypothesis before a step: parent, last piece, log P, next pieces, if it is chosen."""
+    """A live hypothesis before a step, with its parent, last piece, log P and next pieces."""
 
     parent: int  # index in the beam of the step before; -1 before the first step
     piece: str  # "" before the first step
@@ -87,11 +87,11 @@ class BeamHypothesis:
 @final
 @dataclass(frozen=True)
 class OutputStep:
-    """One step of the output: the piece written, the most probable pieces, and the beam before."""
+    """A step of the output: the chosen piece, the most probable pieces, and the beam before it."""
 
     chosen: NextPiece
     alternatives: tuple[NextPiece, ...]  # given the output before this step; best first
-    beam: tuple[BeamHypothesis, ...] = ()  # best first; empty for a given output
+    beam: tuple[BeamHypothesis, ...] = ()  # best first; empty unless beam search wrote the output
 
 
 @final
@@ -128,19 +128,28 @@ class AttentionView:
     alignment: AlignmentHeads | None = None  # the heads that align words; None if not a text task
 
     def queries(self, kind: str) -> PieceSequence:
-        """Return the query sequence of a kind, such as "cross"; raise InputError if unknown."""
+        """Return the sequence of the queries; `kind` is "encoder", "decoder" or "cross".
+
+        Raises InputError for another kind.
+        """
         require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][0])
         return sequence
 
     def keys(self, kind: str) -> PieceSequence:
-        """Return the key sequence of a kind, such as "cross"; raise InputError if unknown."""
+        """Return the sequence of the keys; `kind` is "encoder", "decoder" or "cross".
+
+        Raises InputError for another kind.
+        """
         require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][1])
         return sequence
 
     def layers_of(self, kind: str) -> tuple[int, ...]:
-        """Return the recorded layers of a kind, from 1; raise InputError if the model lacks it."""
+        """Return the numbers (from 1) of the layers recorded for a kind of attention.
+
+        `kind` is "encoder", "decoder" or "cross". Raises InputError if the model lacks it.
+        """
         require_one_of("kind of attention", kind, self.weights)
         return self.layers[: len(self.weights[kind])]  # the shallower stack lacks the last ones
 
@@ -164,14 +173,14 @@ class AttentionView:
 
 
 def require_one_of(what: str, value: object, known: Iterable[object]) -> None:
-    """Unless `known` has `value`, raise InputError, "there is no WHAT VALUE", and list `known`."""
+    """Raise InputError unless `value` is in `known`; the error names `what` and lists `known`."""
     if value not in (listed := list(known)):
         fact = f"there is no {what} {short_repr(value)}"
         raise InputError(fact, f"known: {', '.join(map(str, listed))}")
 
 
 def save_record(view: AttentionView, folder: str | PathLike[str]) -> None:
-    """Write an attention record to a new folder: weights in float32, everything else as JSON."""
+    """Write an attention record to a new folder: the weights as safetensors, the rest as JSON."""
     values = asdict(replace(view, weights={}))
     del values["weights"]
     with atomic_folder(
@@ -197,7 +206,7 @@ def read_sequence(
     words = tuple(
         Word(first, end - 1, decode(values[first:end]) or pieces[first])  # a word of only spaces
         for first, end in group_words(
-            values, find_spaced_starts if is_tokenised else find_word_starts
+            values, find_token_starts if is_tokenised else find_word_starts
         )
     )
     return PieceSequence(pieces, words, decode(values))
@@ -241,7 +250,7 @@ def classify_alone(character: str) -> str:
 def join_words(
     weights: Float32[np.ndarray, "*H Q K"], queries: Sequence[Word], keys: Sequence[Word]
 ) -> Float32[np.ndarray, "*H Qw Kw"]:
-    """Return weights between words: sums over a key word's pieces, means over a query word's."""
+    """Sum attention weights over each key word's pieces, and average over each query word's."""
     summed = np.add.reduceat(weights, [word.first for word in keys], axis=-1)
     counts = np.array([word.last - word.first + 1 for word in queries], dtype=np.float32)
     rows = np.add.reduceat(summed, [word.first for word in queries], axis=-2)

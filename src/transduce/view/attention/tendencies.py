@@ -35,7 +35,7 @@ BROAD = 0.8  # a head with at least this fraction of the highest possible entrop
 @final
 @dataclass(frozen=True)
 class HeadTendency:
-    """What a head tends to attend to, the share of its weights there, and the weights' entropy."""
+    """What a head mostly attends to, the share of its weights there, and the weights' entropy."""
 
     label: str  # one of TENDENCIES, or "mixed", or "broad"
     share: float  # the largest of the shares, from 0 to 1
@@ -44,7 +44,7 @@ class HeadTendency:
 
 
 def compute_tendencies(view: AttentionView) -> Mapping[str, tuple[tuple[HeadTendency, ...], ...]]:
-    """Return the tendency of every head, such as "next", by kind, layer and head.
+    """Return what each head mostly attends to, such as "next", by kind, layer and head.
 
     The weights of the queries BEGIN and END do not count, unless a sequence has no others.
     """
@@ -60,7 +60,7 @@ def describe_layer(view: AttentionView, kind: str, index: int) -> tuple[HeadTend
     """Return the tendency of every head of one kind in the layer with this index."""
     queries, keys = view.queries(kind), view.keys(kind)
     classes = classify_cross(queries, keys) if kind == "cross" else classify_self(queries)
-    marks = find_marks(queries)
+    marks = find_specials(queries)
     counted = marks if marks.all() else ~marks
     weights, classes = view.weights[kind][index][:, counted], classes[counted]
     shares = np.stack(
@@ -87,7 +87,11 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Label a head "broad" if `is_broad`, else by a share of at least 0.5, or else "mixed"."""
+    """Return a head's tendency, with a label from its largest share and from `is_broad`.
+
+    The label is "broad" if `is_broad`, else "mixed" if no share is at least 0.5, else the name of
+    the largest share.
+    """
     strongest = int(shares.argmax())
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}
@@ -102,7 +106,7 @@ def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:
     ahead = positions[None, :] - positions[:, None]
     words_ahead = words[None, :] - words[:, None]
     tests = {
-        "separator": np.broadcast_to(find_marks(sequence), ahead.shape),
+        "separator": np.broadcast_to(find_specials(sequence), ahead.shape),
         "same": (ahead == 0) | ((words_ahead == 0) & (np.abs(ahead) > 1)),
         "previous": (ahead == -1) | (words_ahead == -1),
         "next": (ahead == 1) | (words_ahead == 1),
@@ -118,7 +122,7 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
         np.array([one.words[n].text.casefold() for n in find_words(one)]) for one in (queries, keys)
     )
     tests = {
-        "separator": np.broadcast_to(find_marks(keys), shape),
+        "separator": np.broadcast_to(find_specials(keys), shape),
         "same": query_words[:, None] == key_words[None, :],
         "punctuation": np.broadcast_to(find_punctuation(keys), shape),
     }
@@ -132,7 +136,7 @@ def choose_head_to_show(view: AttentionView, kind: str) -> tuple[int, int]:
     In other attention, or without an alignment, a key's largest weight is highest, on average over
     the keys. It is the first head if there are no keys but BEGIN and END.
     """
-    weights = view.weights[kind][..., ~find_marks(view.keys(kind))]  # [L H Q K]
+    weights = view.weights[kind][..., ~find_specials(view.keys(kind))]  # [L H Q K]
     layers, chosen = view.layers_of(kind), view.alignment
     if not weights.size:
         return layers[0], 1
@@ -160,7 +164,7 @@ def find_words(sequence: PieceSequence) -> Int[np.ndarray, " P"]:
     return np.repeat(np.arange(len(counts)), counts)
 
 
-def find_marks(sequence: PieceSequence) -> Bool[np.ndarray, " P"]:
+def find_specials(sequence: PieceSequence) -> Bool[np.ndarray, " P"]:
     """Return for each position whether its piece is BEGIN or END."""
     return np.array([piece in SPECIALS for piece in sequence.pieces])
 

@@ -89,7 +89,10 @@ def curves(
 
 
 def require_curves_output(output: Path) -> str:
-    """Return "page", "picture" or "figures"; InputError for other suffixes or no matplotlib."""
+    """Return the kind of an output file by its suffix: "page", "picture" or "figures".
+
+    Raises InputError for another suffix, or for a picture if matplotlib is not installed.
+    """
     if output.suffix not in OUTPUT_KINDS:
         pictures = " or ".join(PICTURES)
         fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
@@ -183,7 +186,10 @@ def dev_perplexities(log: RunLog) -> list[float]:
 
 
 def compute_points(log: RunLog) -> Iterator[CurvePoint]:
-    """Yield a curve point for each validation of a run, and one for its last update."""
+    """Yield a curve point for each validation of a run, and one for its last update.
+
+    A validation has no point if the log lacks the update at its step.
+    """
     validations = {found.step: found for found in log.validations}
     steps = log.updates.step
     tokens = np.nancumsum(log.updates.target_tokens)

@@ -1,7 +1,8 @@
 """The page of training curves: one file that requests nothing, or one that a server keeps live.
 
-A run's updates are drawn as cells. In a run of at most 200,000 updates, each update is a cell. In a
-longer run each of the last 10,000 is a cell, and so is each block of 64 earlier updates.
+A run's updates are drawn as cells. In a run of at most 200,000 updates, each update is a cell.
+In a longer run the first updates are joined in blocks of 64, and each block is a cell; at least
+the last 10,000 updates are cells of their own.
 A spike of one update stays visible as its block's largest value. The page gets a JSON header and
 columns of packed float32.
 """
@@ -37,7 +38,7 @@ SCRIPTS = (
 PARTS = list_parts("curves", SCRIPTS, (*SHARED, "seven"))
 UPDATES_OF_BLOCK = 64  # updates in a block
 MAX_SINGLE = 200_000  # in a run of at most this many updates, each update is a cell
-LAST_SINGLE = 10_000  # in a longer run, no block has any of this many last updates
+LAST_SINGLE = 10_000  # in a longer run, at least this many last updates are cells
 MAX_FINITE = 3e38  # larger numbers would be infinite as float32
 Column = Float64[np.ndarray, " N"]  # a number for each cell, or for each block
 
@@ -51,7 +52,7 @@ class Report(NamedTuple):
 
 
 def count_blocks(update_count: int, *, full: bool) -> int:
-    """Return how many blocks of 64 the first updates form; 0 if `full` or in a short run."""
+    """Return how many blocks of 64 updates a run begins with; 0 if `full` or if it is short."""
     return (
         0
         if full or update_count <= MAX_SINGLE
@@ -64,8 +65,9 @@ def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Colum
 
     The first cells are blocks of 64 updates, the rest single updates; with `full` all are single.
     `steps`, `tokens`, `milliseconds` and `skipped` hold what each cell adds, not totals since the
-    start. Of a quantity such as loss, columns hold each cell's mean, and the lowest and the highest
-    value of each block. NaN does not count; a block of nothing but NaN is NaN.
+    start. For a quantity such as loss, columns hold each cell's mean, and each block's lowest and
+    highest value, rounded outwards except for the learning rate. `speed` has no mean. NaN does not
+    count in these; a block of nothing but NaN is NaN.
     """
     blocks = count_blocks(len(updates), full=full)
     durations = np.diff(updates.seconds, prepend=0.0)
@@ -101,7 +103,7 @@ def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Colum
 
 
 def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
-    """Return numbers rounded down to 12 binary digits, which compress to about half the bytes."""
+    """Round numbers down to 12 binary digits, so that they compress to about half the bytes."""
     fraction, exponent = np.frexp(values)
     return np.ldexp(np.floor(fraction * 4096), exponent - 12)
 
@@ -111,7 +113,7 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
 
     In the header, `columns` has each column's offset, its length, and whether its numbers must be
     added up (`pack_column`). `offset` is the number of bytes of the log that were read; a live
-    page asks for the bytes after these.
+    page asks for the bytes after these. Learning rates are left out if they follow the schedule.
     """
     blocks, cells = build_columns(log.updates, full=full)
     columns, packed, end = dict[str, tuple[int, int, bool]](), list[bytes](), 0
@@ -147,7 +149,10 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
 
 
 def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
-    """True if all rates follow equation 3; False without updates or schedule, or with NaN rates."""
+    """Return whether all learning rates follow equation 3; false without updates or a schedule.
+
+    A rate that is NaN does not follow it.
+    """
     rates, steps = log.updates.learning_rate, log.updates.step
     if schedule is None or not len(steps) or np.isnan(rates).any():
         return False
@@ -157,9 +162,10 @@ def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
 
 
 def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
-    """Return (compressed bytes, whether they are differences) of C float32 numbers.
+    """Compress C numbers as float32; return the bytes, and whether they hold differences.
 
-    If shorter, the differences of the 32-bit patterns are compressed, to be added up modulo 2^32.
+    Differences are those of the 32-bit patterns, to be added up modulo 2^32; they are chosen if
+    they take fewer bytes. Larger numbers than ±3e38 become ±3e38.
     """
     bits = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4").view("<u4")
     changes = np.diff(bits, prepend=np.uint32(0))
@@ -186,7 +192,7 @@ def build_curves_page(
     events: str = "",
     report: Report | None = None,
 ) -> bytes:
-    """Return an HTML page of runs' curves; the URL `events`, unless "", sends it new lines.
+    """Return an HTML page of runs' curves; unless `events` is "", it reads new lines at this URL.
 
     `full` is as in `curves`. With a `report` the page is that report, in English, and the curves
     are a part of it.

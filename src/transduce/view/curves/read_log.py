@@ -98,7 +98,10 @@ class LogEvent:
 
 
 def parse_event(line: bytes) -> dict[str, Any] | None:
-    """Parse a line of JSON as an event; return None if it holds no event."""
+    """Return a line's JSON object, or None if it is not one whose "event" is a string.
+
+    A line of more than `MAX_LINE_BYTES` is not parsed.
+    """
     if len(line) > MAX_LINE_BYTES:
         return None
     try:
@@ -130,7 +133,7 @@ class Validation:
 @final
 @dataclass(frozen=True)
 class RunLog:
-    """A run's updates, validations and other events, and how many lines of its log are left out."""
+    """A run's updates, validations and steps of other events, and counts of what is left out."""
 
     updates: Updates
     validations: tuple[Validation, ...]
@@ -172,7 +175,7 @@ class LogPart:
 
 
 def read_log_part(path: Path, begin: int = 0, crc: int = 0) -> LogPart:
-    """Read a log from byte `begin`, where a line begins; an unfinished last line is the tail.
+    """Read a log from byte `begin`, a line's start; an unfinished last line becomes the tail.
 
     `crc` is the CRC-32 of the bytes before `begin`; a sha256 would take twice as long.
     """
@@ -228,7 +231,10 @@ def join_parts(parts: Sequence[LogPart]) -> LogPart:
 
 
 def read_cached_log(path: Path) -> LogPart:
-    """Read a whole log; parse only lines that its cache lacks, and cache them if they are many."""
+    """Read a whole log, but parse only lines that its cache lacks.
+
+    The cache is renewed if it lacks many. Its errors are ignored.
+    """
     known = load_part(path)
     part = join_parts([known, read_log_part(path, known.size, known.crc or 0)])
     if part.crc is not None and part.size - known.size >= LEAST_NEW_BYTES:
@@ -238,7 +244,7 @@ def read_cached_log(path: Path) -> LogPart:
 
 
 def load_part(path: Path) -> LogPart:
-    """Return the valid cached part of a log, or else an empty part."""
+    """Return the cached part of a log if it is still valid, else an empty part."""
     with suppress(TransduceError, OSError):
         cached = cache_path(path)
         if cached.exists():
@@ -264,7 +270,10 @@ def compute_crc(path: Path, size: int) -> int | None:
 
 
 def store_part(path: Path, part: LogPart) -> None:
-    """Write a log's columns and CRC-32 to the cache, if not too large; delete the oldest files."""
+    """Write a log part to the cache, and delete the oldest files beyond eight.
+
+    A part that needs more than 1 GiB is not written.
+    """
     cached = cache_path(path)
     ensure_folder(cached.parent.parent)
     cached.parent.mkdir(mode=0o700, exist_ok=True)
@@ -305,7 +314,7 @@ def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
 
 
 def read_run_log(run: Path) -> RunLog:
-    """Read a run's log, less the lines that a resume made void; InputError if it has no log."""
+    """Read a run's log without lines that a resume made void; InputError if there is no log."""
     require_folder(run, RUN_HINT)
     if not (run / LOG).exists():
         raise InputError(f"{run}: no {LOG} lies there", RUN_HINT)
@@ -327,7 +336,7 @@ def resolve_resumes(part: LogPart) -> RunLog:
     ]
     steps = part.updates.step
     possible = (steps >= 1) & (steps <= MAX_STEP) & (steps == np.floor(steps))
-    counting = possible & (steps <= find_later_resumes(known, len(part.updates)))
+    counting = possible & (steps <= find_lowest_resume_steps(known, len(part.updates)))
     updates = part.updates.select(counting)
     highest = np.maximum.accumulate(np.concatenate([[0.0], updates.step]))[:-1]
     updates = updates.select(updates.step > highest)  # only rising steps
@@ -344,7 +353,7 @@ def resolve_resumes(part: LogPart) -> RunLog:
     )
 
 
-def find_later_resumes(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " N"]:
+def find_lowest_resume_steps(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " N"]:
     """Return for each update the lowest step among the resumes after it; infinity if none."""
     resumes = [event for event in events if event.values["event"] == "resume"]
     positions = np.array([event.position for event in resumes], dtype=int)
@@ -393,7 +402,7 @@ def finite_number(value: object) -> float | None:
 
 
 def skip_hole(stream: BufferedReader) -> int:
-    """Seek past a sparse file's hole, if one is here; return the number of bytes skipped."""
+    """Seek past a sparse file's hole at the stream's position; return how many bytes it skips."""
     at, file = stream.tell(), stream.fileno()
     ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has buffered more than it returned
     try:

@@ -193,7 +193,10 @@ class CurvesHandler(BaseHTTPRequestHandler):
         self.send_content(HTTPStatus.OK, "text/html; charset=utf-8", page)
 
     def send_events(self) -> None:
-        """Stream the logs' lines after the request's offsets and new ones, or answer 400 or 503."""
+        """Stream all log lines after the request's offsets, and new ones as they are written.
+
+        Answers 400 to malformed offsets, and 503 if too many streams are open.
+        """
         offsets = self.read_offsets()
         if offsets is None:
             self.send_text(HTTPStatus.BAD_REQUEST, "from=OFFSET,… has one offset for each run")
@@ -226,7 +229,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
         self.send_content(status, "text/plain; charset=utf-8", content)
 
     def send_content(self, status: HTTPStatus, kind: str, content: bytes) -> None:
-        """Send headers (`kind`: media type) and, unless the request is HEAD, the content."""
+        """Send headers and, unless the request is HEAD, the content; `kind` is its media type."""
         self.send_head(status, kind, len(content))
         if self.command != "HEAD":
             self.wfile.write(content)

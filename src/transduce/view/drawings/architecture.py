@@ -80,7 +80,7 @@ class Diagram:
     def write(
         self, text: str, x: Number, y: Number, size: int = FACT, anchor: str = "middle"
     ) -> None:
-        """Add a text with its base line at y and its middle, "start" or "end" (`anchor`) at x."""
+        """Add a text with its base line at y; x is its middle, start or end, as `anchor` says."""
         drawn = draw_text(text, x, y, anchor=anchor, fill=INK if size > FACT else QUIET, size=size)
         self.elements.append(SCRIPT.sub(shift_script, drawn))
 
@@ -107,7 +107,10 @@ class Diagram:
         *facts: str,
         copies: int = 1,
     ) -> Number:
-        """Draw a block, title above `facts`, lower middle at `at`; return its upper edge's y."""
+        """Draw a block with its lower edge centred at `at`; return the y of its upper edge.
+
+        The title stands above `facts`. `copies` blocks lie behind one another.
+        """
         (x, y), titles = at, self.translate(title).split("\n")
         facts = () if self.is_map else facts
         height = PADDING + self.line_height * len(titles) + SMALL * len(facts)
@@ -156,9 +159,9 @@ class Diagram:
         )
 
     def build(self, width: int, top: Number, recipe: Recipe, theme: str, *lines: str) -> str:
-        """Return the figure as SVG; `top` is its smallest y, and `lines` (title first) its foot.
+        """Return the figure as SVG; `top` is its smallest y, `lines` are the texts at its foot.
 
-        A map has neither a foot nor colours for a dark theme.
+        The first line is the title. A map has neither a foot nor colours for a dark theme.
         """
         name = shorten_name(recipe.name)
         if len(name) > MOST_NAME_CHARACTERS:
@@ -253,7 +256,7 @@ def draw_figure_1(
 
 
 def name_ends(diagram: Diagram, data: Data) -> list[str]:
-    """Return labels of input and output: languages ("" if unnamed) or the task's words."""
+    """Return a label each for input and output: the task's word, or a language ("" if unnamed)."""
     languages = (data.source_language, data.target_language)
     named = ["" if name in UNNAMED else name for name in languages]
     sides = find_task_kind(data).sides
@@ -263,7 +266,7 @@ def name_ends(diagram: Diagram, data: Data) -> list[str]:
 
 
 def describe_model(diagram: Diagram, a: Architecture, symbols: tuple[int, int]) -> list[str]:
-    """Return the title, the sum of all parameters, and the settings that no block shows."""
+    """Return lines with the title, the sum of all parameters, and settings that no block shows."""
     title = diagram.translate("Figure 1: the Transformer, model architecture")
     show, total = diagram.format_value, count_parameters(a, *symbols)
     layers = [
@@ -301,7 +304,7 @@ class Column:
         self.y = self.diagram.block(name, kind, (self.x, self.y), BLOCK, title, *facts)
 
     def finish(self) -> None:
-        """Draw the probabilities; in a map also the beam search, which the paper's figure lacks."""
+        """Draw the label "Output Probabilities"; in a map, also a block for the beam search."""
         self.rise(26)
         text = self.diagram.translate("Output Probabilities")
         self.diagram.add_end_label("output-probabilities", text, self.x, self.y - 9)
@@ -311,7 +314,10 @@ class Column:
             self.block("search", "product", "Beam Search")
 
     def embed(self, end: str, text: str, symbols: int, parameters: int | None) -> None:
-        """Draw inputs or outputs (`end`), embedding, positions; `parameters` is None if shared."""
+        """Draw the label of the "input" or "output" (`end`), its embedding, and its positions.
+
+        `parameters` is None if the matrix is counted in another block.
+        """
         a, diagram, x, side = self.a, self.diagram, self.x, self.side
         name = diagram.translate(f"{end.title()}s")
         diagram.add_end_label(f"{end}s", f"{name} ({text})" if text else name, x, self.y + 18)

@@ -34,7 +34,7 @@ class Axis:
         return round(self.begin + share * (self.end - self.begin), 2)
 
     def ticks(self, most: int = 6) -> list[Number]:
-        """Return ticks: up to `most` round, evenly spaced values from `low` to `high`."""
+        """Return up to `most` round, evenly spaced values between `low` and `high`."""
         rough = (self.high - self.low) / (most - 1)
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough * 0.999)

@@ -54,7 +54,7 @@ def draw_sinusoids(d_model: int, positions: int) -> str:
 
 
 def draw_position_axes(dimension: Axis, position: Axis) -> list[str]:
-    """Return the SVG labels of both axes of the table of cells; position 0 is the top row."""
+    """Return the SVG ticks and labels of the cells' two axes; position 0 is the top row."""
     down = Axis(0, position.high, position.end, position.begin, "")
     found = [
         draw_text(f"{value:g}", LEFT - 6, down.to_pixel(value) + 10, anchor="end", fill=QUIET)
@@ -118,7 +118,7 @@ def draw_legend(x: int, y: int) -> str:
 
 
 def draw_waves(table: Float[Tensor, "P d_model"], top: int) -> list[str]:
-    """Return SVG elements: some columns of a table as waves over P positions, from `top` down."""
+    """Return SVG elements that plot four columns of a table over P positions below y = `top`."""
     count, d_model = table.shape
     across = Axis(0, max(count - 1, 1), LEFT, RIGHT, "position")
     frame = Frame(across, Axis(-1, 1, top + WAVES, top, ""))

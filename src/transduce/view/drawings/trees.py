@@ -100,7 +100,7 @@ def draw_edges(layout: Layout) -> Iterator[str]:
 
 
 def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
-    """Yield an SVG text for each label, tag and word; `is_right` has a bool per constituent."""
+    """Yield an SVG text for each label, tag and word; `is_right` says which labels are right."""
     for number, node in enumerate(layout.nodes):
         x, y = text_position(layout, number)
         if node.word is not None:

@@ -27,7 +27,7 @@ Definition = ast.FunctionDef | ast.ClassDef
 @final
 @dataclass(frozen=True)
 class FactTest:
-    """A test that checks a fact: its path in the checkout, its name, and its code."""
+    """A test that checks a fact, with the path of its file, its name and its code."""
 
     file: str
     name: str
@@ -46,7 +46,7 @@ class Fact:
 @final
 @dataclass
 class Passage:
-    """Prose, and the line numbers of the code beside it; `name` is the definition's name or ""."""
+    """Prose, the line numbers of its code, the definition's name or "", and its facts."""
 
     name: str = ""
     prose: str = ""
@@ -74,7 +74,7 @@ class Section:
 
 @final
 class Chapter:
-    """A file of `paper/`: its lines and definitions, from which passages and sections are made."""
+    """A file of `paper/`, with its lines and definitions, to be read as passages and sections."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -87,7 +87,7 @@ class Chapter:
         self.hidden = set[int]()  # lines of docstrings and comments, which are prose
 
     def find_passages(self) -> dict[int, Passage]:
-        """Return the passages by first line, without their code; add lines of prose to `hidden`.
+        """Return passages without code, by first code line; add the lines of prose to `hidden`.
 
         A passage begins at each definition with a docstring, at each comment on lines of its own,
         and where other statements follow a definition.
@@ -116,7 +116,10 @@ class Chapter:
         return begins
 
     def read_sections(self) -> Iterator[Section]:
-        """Yield the opening, then the sections by rising `order`; fill passages with their code."""
+        """Yield the opening, then the sections, each with its passages and their code.
+
+        No section has a lower `order` than the one before it.
+        """
         begins = self.find_passages()
         about, _, begins[1].prose = begins[1].prose.partition("\n\n")
         number = NUMBER.search(about + begins[1].prose)
@@ -144,7 +147,7 @@ class Chapter:
 
 
 def first_line(node: ast.AST) -> int:
-    """Return the number of a definition's first line, decorators included; 1 for a module."""
+    """Return the number of a node's first line, decorators included; 1 for a module."""
     return min(
         [getattr(node, "lineno", 1), *(one.lineno for one in getattr(node, "decorator_list", []))]
     )
@@ -156,7 +159,7 @@ def read_order(section_number: str) -> tuple[int, ...]:
 
 
 def read_paper(facts: Mapping[str, list[Fact]]) -> tuple[list[Section], dict[str, Chapter]]:
-    """Return the sections in the paper's order, with these facts, and the chapters by name.
+    """Read `paper/`; return its sections in the paper's order, with `facts`, and its chapters.
 
     Raises FolderError if a section has no fact.
     """
@@ -177,7 +180,7 @@ def read_paper(facts: Mapping[str, list[Fact]]) -> tuple[list[Section], dict[str
 
 
 def read_facts() -> dict[str, list[Fact]]:
-    """Return the facts of each definition of `paper/`, named as chapter.definition.
+    """Return the facts about each definition of `paper/`, by a name such as "model.Residual".
 
     Raises FolderError if a test is missing.
     """

@@ -58,7 +58,7 @@ def read(output: Path | str, *, language: str = "") -> Path:
 
 
 def build_edition(language: str = "") -> str:
-    """Return the edition as HTML."""
+    """Train the tiny model, and return the annotated edition as an HTML page."""
     sections, chapters = read_paper(read_facts())
     tracer, outputs = run_tiny_model(chapters)
     book = Book(chapters, tracer)
@@ -70,7 +70,7 @@ def build_edition(language: str = "") -> str:
 
 
 def render_tiny_model(outputs: Sequence[str]) -> str:
-    """Return as HTML the tiny model's sizes, and the sentences that it translates."""
+    """Return the tiny model's sizes, and its sentences with their translations, as HTML."""
     sizes = ("layers", "d_model", "d_ff", "heads", "d_k", "d_v")
     cells = "".join(f"<li>{render_line(name)} = {getattr(SIZES, name)}</li>" for name in sizes)
     rows = "".join(f"<li>{a} <b>{b}</b></li>" for (a, _), b in zip(PAIRS, outputs, strict=True))
@@ -78,7 +78,7 @@ def render_tiny_model(outputs: Sequence[str]) -> str:
 
 
 def render_test(test: FactTest, code: Sequence[str]) -> str:
-    """Return a test as HTML: a sentence that unfolds its `code` and the name of its file."""
+    """Return a test as HTML: its name as a sentence, its file, and its lines of `code`, folded."""
     words = test.name.removeprefix("test_").replace("_", " ")
     sentence = f"<b>✓</b> {render_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"
     file = f"<code>{test.file}</code>"
@@ -90,7 +90,7 @@ def render_test(test: FactTest, code: Sequence[str]) -> str:
 
 @final
 class Book:
-    """A typesetter of the page's sections, from chapters and the values of their statements."""
+    """A renderer of sections as HTML, with the values that a tracer recorded."""
 
     def __init__(self, chapters: Mapping[str, Chapter], tracer: Tracer) -> None:
         self.links = {
@@ -143,7 +143,7 @@ class Book:
         )
 
     def render_statements(self, chapter: str, numbers: Sequence[int]) -> Iterator[str]:
-        """Yield the HTML of the statements in these lines; a statement unfolds its values."""
+        """Yield the HTML of the statements in these lines; a click on one shows its values."""
         statements, recorded = self.tracer.statements[chapter], self.tracer.values[chapter]
         code = self.code[chapter]
         for key, lines in groupby(

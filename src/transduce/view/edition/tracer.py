@@ -41,7 +41,7 @@ Lines = tuple[int, int]  # first and last line of a statement, or of a compound 
 @final
 @dataclasses.dataclass(frozen=True)
 class Values:
-    """The values that a statement gave, by name, in call number `call` of its function."""
+    """The values that a statement gave in call number `call` of its function, as text by name."""
 
     call: int
     named: Mapping[str, str]
@@ -109,7 +109,10 @@ class CallTracer:
 
 
 def find_statements(tree: ast.AST) -> dict[int, tuple[Lines, ast.stmt]]:
-    """Map lines to ((first, last line), innermost statement); a compound one has its head alone."""
+    """Return ((first, last line), innermost statement) for each line of code.
+
+    A compound statement ends with its head.
+    """
     found = dict[int, tuple[Lines, ast.stmt]]()
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
@@ -158,7 +161,7 @@ def list_changed(node: ast.AST | None) -> Iterator[ast.Name | ast.Attribute]:
 
 
 def describe_value(value: object, *, brief: bool = False) -> str:
-    """Return a value in words: a tensor's shape and first numbers; if `brief`, its shape alone."""
+    """Return a value as text, such as a tensor's shape and first numbers; shorter if `brief`."""
     name = getattr(value, "__name__", type(value).__name__)
     match value:
         case Tensor():
@@ -180,7 +183,7 @@ def describe_value(value: object, *, brief: bool = False) -> str:
 
 
 def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
-    """Yield (name, value) of a named tuple's fields, or of a dataclass's fields not at default."""
+    """Yield (name, value) of a named tuple's fields, or of a dataclass's non-default fields."""
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
     defaults = {one.name: one.default for one in fields}
     for name in getattr(value, "_fields", defaults):
@@ -190,7 +193,10 @@ def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
 
 
 def describe_tensor(value: Tensor, *, brief: bool) -> str:
-    """Return a tensor's shape, with type and first numbers unless `brief`; a scalar's number."""
+    """Return a tensor as text: its shape, type and first numbers, or its shape alone if `brief`.
+
+    A scalar is only its number. A small boolean matrix is shown whole.
+    """
     shape = f"[{' × '.join(map(str, value.shape))}]" if value.shape else ""
     kind = str(value.dtype).removeprefix("torch.")
     numbers = value.detach().flatten()[:SHOWN].tolist()
@@ -212,7 +218,10 @@ def format_number(value: float | int) -> str:
 
 
 def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
-    """Train the tiny model and translate with it; return a tracer of both, and the translations."""
+    """Train the tiny model and translate with it; return a tracer of both, and the translations.
+
+    Only the first `TRACED_UPDATES` updates of the training are traced.
+    """
     words = ["</s>", "<s>", *dict.fromkeys(" ".join(f"{a} {b}" for a, b in PAIRS).split())]
     assert (words[END], words[BEGIN]) == ("</s>", "<s>")
     sides = [

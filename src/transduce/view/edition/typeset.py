@@ -57,7 +57,10 @@ def render_equation(text: str, *, is_block: bool = False) -> str:
 
 
 def render_sum(tokens: list[tuple[bool, str]]) -> str:
-    """Return a sum up to ")" as MathML; remove its (is_spaced, token) pairs from the list."""
+    """Return the sum at the start of `tokens` as MathML; remove its tokens from the list.
+
+    A token is (whether a space is before it, its text). The sum ends before ")" or with the list.
+    """
     found = list[str]()
     while tokens and tokens[0][1] != ")":
         if tokens[0][1] in SIGNS:
@@ -68,7 +71,7 @@ def render_sum(tokens: list[tuple[bool, str]]) -> str:
 
 
 def render_product(tokens: list[tuple[bool, str]]) -> str:
-    """Return a product or fraction as MathML; remove its pairs, as `render_sum` does."""
+    """Return the product or fraction at the start of `tokens` as MathML; remove its tokens."""
     factors = list[str]()
     while tokens and tokens[0][1] not in SIGNS | {")"}:
         is_spaced, token = tokens[0]
@@ -88,7 +91,10 @@ def render_product(tokens: list[tuple[bool, str]]) -> str:
 
 
 def render_factor(tokens: list[tuple[bool, str]]) -> str:
-    """Return a root, parenthesis, number or letter as MathML; remove its pairs from the list."""
+    """Return the factor at the start of `tokens` as MathML; remove its tokens.
+
+    A factor is a root, a parenthesis, a number or a letter, with its index and exponent.
+    """
     token = tokens.pop(0)[1]
     if token == "√":
         return f"<msqrt>{strip_parentheses(render_factor(tokens))}</msqrt>"

@@ -55,7 +55,7 @@ class Change:
     alpha: float | None = None
 
     def name_edits(self) -> list[str]:
-        """Return edits as links have them: decoder.LAYER.cross.weights.HEAD:ROW:COLUMN=WEIGHT."""
+        """Return each edit as text: decoder.LAYER.cross.weights.HEAD:ROW:COLUMN=WEIGHT."""
         names = "decoder.{}.cross.weights.{}:{}:{}={:.6f}"
         return [names.format(*edit) for edit in self.edits]
 
@@ -63,7 +63,7 @@ class Change:
 @final
 @dataclass(frozen=True)
 class Experiment:
-    """A change of model or search.alpha, and a sentence translated before and after; "" if none."""
+    """A change, and a sentence with its translations before and after it; "" if none was found."""
 
     off: list[str]
     edits: list[str]
@@ -97,10 +97,11 @@ def find_experiments(
 ) -> dict[str, Experiment]:
     """Return the `tried` experiments by name, with a text whose translation changes ("" if none).
 
-    A text is preferred if its changed translation is not that of an earlier experiment and, for
-    positions, has most words of the old translation in another order. Long translations are left
-    out: a changed model computes every step anew, and the translation of a hardly trained model
-    never ends.
+    `outputs` are the ids of each text's translation by the unchanged model. At most `MOST_TRIED`
+    pairs of a text and a change are tried. A text is preferred if its changed translation is not
+    that of an earlier experiment and, for positions, has most words of the old translation in
+    another order. Long translations are left out, because a changed model computes every step
+    anew, and the translation of a hardly trained model never ends.
     """
     texts = [text for text, ids in outputs.items() if len(ids) <= LONGEST]
     earlier = set[str]()  # changed translations of earlier experiments
@@ -136,12 +137,13 @@ def find_alpha(
     search: Callable[[str, float | None], Sequence[int]],
     decode: Callable[[Sequence[int]], str],
 ) -> Experiment:
-    """Return an experiment: a text whose output search.alpha = 0 shortens or 1 lengthens, or "".
+    """Return an experiment with a text whose output alpha = 0 shortens or alpha = 1 lengthens.
 
-    Of a sentence that a model knows well, one output is far likelier than all others. So after
-    whole sentences, those without their third word, often the verb, are tried, and then beginnings
-    of sentences, the longest first. `search` returns the ids of a text's output with some α, or
-    with the recipe's for None; `decode` returns their text.
+    The text is "" if none is found. For a sentence that a model knows well, one output is far
+    likelier than all others. So whole sentences are tried first, then sentences without their
+    third word, often the verb, and then beginnings of sentences, the longest first; at most 60 in
+    all. `search` returns the ids of a text's output with this α, or with the recipe's if it is
+    None; `decode` returns their text.
     """
     split = [text.split(" ") for text in outputs]
     without_third = [" ".join([*one[:2], *one[3:]]) for one in split if len(one) > 3]
@@ -159,7 +161,7 @@ def find_alpha(
     return Experiment([], [], alpha=0.0)
 
 
-def find_twin(translator: Translator, text: str, texts: Sequence[str]) -> str:
+def find_reordered_text(translator: Translator, text: str, texts: Sequence[str]) -> str:
     """Return the first of `texts` that has the pieces of a text in another order, "" if none."""
     own, *others = [sorted(ids) for ids in translator.task.encode_sources([text, *texts])]
     twins = (one for one, ids in zip(texts, others, strict=True) if ids == own and one != text)
@@ -179,7 +181,7 @@ def decode_output(translator: Translator, ids: Sequence[int]) -> str:
 
 
 def change_operations(model: Transformer, change: Change) -> Operations:
-    """Return a model's operations whose attention makes a change, for one search or pass."""
+    """Return a model's operations with changed attention; use them for one search or pass only."""
     return replace(model.operations, build_attention=build_changed_attention(model, change))
 
 
@@ -188,7 +190,8 @@ def translate_with_change(
 ) -> list[int]:
     """Translate a text with a change, as the page does; return the ids, with END.
 
-    A changed model computes everything anew at every step.
+    A changed model computes everything anew at every step. So its output has at most `LONGEST`
+    pieces, or as many as the source if that has more.
     """
     (source,) = translator.task.encode_sources([text])
     operations = change_operations(model, change)
@@ -223,7 +226,7 @@ def find_likeliest(
 
 @contextmanager
 def change_modules(model: Transformer, change: Change) -> Iterator[None]:
-    """Within a with block, leave out source positions or the first residual if a change says so."""
+    """Context manager: switch off source positions or the first residual, if in `change.off`."""
 
     def zero(_module: Any, _inputs: Any, rows: Tensor) -> Tensor:  # noqa: ANN401 - of a hook
         return torch.zeros_like(rows)
@@ -243,7 +246,7 @@ def change_modules(model: Transformer, change: Change) -> Iterator[None]:
 
 
 def build_changed_attention(model: Transformer, change: Change) -> BuildAttention:
-    """Return a builder of attention functions that make a change; use it for one search only."""
+    """Return a builder of changed attention functions; use it for one search or pass only."""
     calls = {True: count(), False: count(-model.sizes.encoder_depth)}  # the encoder's are below 0
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
@@ -284,9 +287,9 @@ def choose_aligning_heads(
 ) -> tuple[AlignmentHeads, str, float]:
     """Return (best aligning heads, most reordered text, the reordered share of its output).
 
-    The best are those that the model's folder has for word alignments, else those that attend to
-    most of the sources. The share is that of adjacent output pieces whose source pieces stand in
-    the other order.
+    `outputs` are the output ids of each text. The best heads are those that the model's folder has
+    for word alignments, else those that align outputs with the most different source pieces. The
+    share is as in `measure_reordering`.
     """
     every = list_head_numbers(model.sizes)
     layers = range(1, model.sizes.decoder_depth + 1)

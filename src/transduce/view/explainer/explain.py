@@ -33,12 +33,17 @@ from transduce.view.explainer.experiments import (
     decode_output,
     find_alpha,
     find_experiments,
-    find_twin,
+    find_reordered_text,
     list_changes,
     translate_with_change,
 )
 from transduce.view.explainer.reference import sample_rows, trace_model
-from transduce.view.explainer.texts import choose_page_texts, read_film, read_tour, write_storyboard
+from transduce.view.explainer.user_files import (
+    choose_page_texts,
+    read_film,
+    read_tour,
+    write_storyboard,
+)
 from transduce.view.explainer.weights import (
     Stage,
     StoredWeights,
@@ -161,7 +166,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     *,
     offered: Sequence[str] = (),
 ) -> Explainer:
-    """Return an explainer; the last stage's weights have the format `numbers`, earlier ones 8 bits.
+    """Build the page; the last stage's weights have the format `numbers`, earlier ones int8.
 
     The page offers the `offered` sentences. If there are none, it offers some of `texts`, first
     those that an experiment changes. `more` is what the header has besides the model: film, tour,
@@ -183,7 +188,9 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     shown = [one.text for one in experiments.values() if one.text]
     texts = [*offered] or list(dict.fromkeys([*shown, reordered_text, *texts]))[:EXAMPLES]
     swap = experiments["positions"]
-    experiments["positions"] = replace(swap, twin=find_twin(translator, swap.text, [*outputs]))
+    experiments["positions"] = replace(
+        swap, twin=find_reordered_text(translator, swap.text, [*outputs])
+    )
     if translator.recipe.search.penalty == "gnmt":  # only this length penalty has an α
         experiments["alpha"] = find_alpha(
             outputs,
@@ -284,7 +291,7 @@ def require_text(translator: Translator, text: str) -> str:
 
 
 def build_stored_model(translator: Translator, stored: StoredWeights) -> Transformer:
-    """Build the translator's model with the weights that a page holds."""
+    """Build the translator's model in float32, with the weights that a page holds."""
     source, target = translator.task.source, translator.task.target
     model = Transformer(translator.models[0].sizes, len(source), len(target))
     with torch.no_grad():
@@ -294,7 +301,7 @@ def build_stored_model(translator: Translator, stored: StoredWeights) -> Transfo
 
 
 def compute_example(translator: Translator, stored_model: Transformer, text: str) -> Example:
-    """Translate a text with a page's stored model; return ids, score and sampled inner values."""
+    """Translate a text with `stored_model`; return ids, score and samples of intermediates."""
     (source,) = translator.task.encode_sources([text])
     search = replace(translator.recipe.search, constrained=False, stop="exact")
     search = fit_batch_size([stored_model], [source], search, search.beam)
@@ -305,7 +312,10 @@ def compute_example(translator: Translator, stored_model: Transformer, text: str
 
 
 def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any]:
-    """Return a model's Figure 1 in each language, and the dark theme's colour for each colour."""
+    """Return a model's Figure 1 in each language, and a dict from light to dark colours.
+
+    The keys are "figures" and "night". A language is left out if the figure does not have it.
+    """
     recipe, task = translator.recipe, translator.task
     symbols = len(task.source), len(task.target)
     known = [code for code in languages if code in ("en", *read_texts("drawings"))]
@@ -316,8 +326,9 @@ def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any
 def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
     """Return a vocabulary as JSON values: its "kind", and the merges or pieces that it "learned".
 
-    Merges are pairs of ids. Pieces are bytes, or they have scores; the latter come with the table
-    by which SentencePiece rewrites text, compiled and in base64.
+    The merges of a byte-pair vocabulary are pairs of ids. The pieces of a word-piece vocabulary
+    are bytes. Those of a unigram vocabulary have scores, and "charsmap" is SentencePiece's
+    compiled table for rewriting text, in base64.
     """
     kind, first_learned = deserialise(vocabulary.to_bytes()), 258
     if kind.model["type"] == "Unigram":
@@ -332,7 +343,7 @@ def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
 
 
 def build_header(translator: Translator, texts: Sequence[str], example: Example) -> dict[str, Any]:
-    """Return what a page's header says of the model, its texts and an example, as JSON values."""
+    """Return a page's header as JSON values: the model, its vocabularies, texts and an example."""
     recipe, task, model = translator.recipe, translator.task, translator.models[0]
     shared = task.source.hash == task.target.hash
     target = {} if shared else {"target": describe_vocabulary(task.target)}
@@ -358,7 +369,7 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
 
 
 def list_notes(translator: Translator) -> list[str]:
-    """Return a sentence for each way in which the model differs from the paper's."""
+    """Return a sentence for each main difference from the paper's model, such as pre-norm."""
     sizes = translator.models[0].sizes
     found = []
     if sizes.norm == "pre":

@@ -103,7 +103,7 @@ def list_attention_hooks(
     attention: Any,  # noqa: ANN401 - self- or cross-attention
     found: Rows,
 ) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield (module, hook) of W^O and the projections to q, k and v, to store values in `found`."""
+    """Yield (module, hook) of W^O and the q, k, v projections; hooks store values in `found`."""
     yield attention.output, build_hook(found, f"{name}.output", given=f"{name}.joined")
     names = [f"{name}.{letter}" for letter in "qkv"]
     if hasattr(attention, "query"):
@@ -169,10 +169,10 @@ def build_recording_attention(found: Rows, stack: str, layers: int) -> BuildAtte
 
 
 def sample_rows(rows: Mapping[str, Tensor]) -> dict[str, list[float]]:
-    """Return, by name, up to four numbers of the last row of each of at most 210 intermediates.
+    """Return, by name, up to four numbers of the last row, for at most 210 intermediates.
 
     Scores are left out. Of more intermediates, 210 are taken at equal distances, with both ends.
-    They suffice, because a wrong number makes those that follow from it wrong.
+    They suffice, because an error in one intermediate changes all that are computed from it.
     """
     names = [name for name in rows if ".scores." not in name]
     count = min(MOST_SAMPLED, len(names))

@@ -94,7 +94,7 @@ def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[
 
 
 def build_untrained_stage(translator: Translator) -> Stage:
-    """Return the random weights before the first update, which follow from the recipe's seed."""
+    """Return the random initial weights as a stage, drawn again with the recipe's seed."""
     recipe, task = translator.recipe, translator.task
     model = build_transformer(
         recipe.architecture, len(task.source), len(task.target), recipe.training.seed
@@ -103,7 +103,7 @@ def build_untrained_stage(translator: Translator) -> Stage:
 
 
 def read_loss_curve(run: Path) -> Curve:
-    """Return at most 200 points of a run's training loss; [] for a run without a readable log."""
+    """Return at most 200 averaged points (step, training loss); [] without a readable log."""
     try:
         updates = read_run_log(run).updates
     except InputError:
@@ -120,7 +120,10 @@ def read_loss_curve(run: Path) -> Curve:
 def choose_milestones(
     milestones: Sequence[Snapshot], curve: Curve, last: int | None
 ) -> list[tuple[str, Snapshot]]:
-    """Return at most ("early", snapshot) and ("half-trained", snapshot), of steps before `last`."""
+    """Return ("early", snapshot) and ("half-trained", snapshot), or only the latter, or neither.
+
+    Both are from before step `last`, if it is given; `read_run_stages` says which they are.
+    """
     earlier = [one for one in milestones if last is None or one.step < last]
     if not earlier or not curve:
         return []

@@ -87,7 +87,7 @@ class DataBlock:
 
 
 def json_block(identifier: str, value: object) -> DataBlock:
-    """Return a data block of JSON, equal for equal values; raise ValueError for NaN or infinity."""
+    """Return a data block of JSON; raise ValueError for NaN or infinity."""
     return DataBlock(identifier, JSON, encode_json(value))
 
 
@@ -113,7 +113,8 @@ def encode_seven_bits(content: bytes) -> str:
 def encode_json(value: object) -> str:
     """Return JSON that is safe inside of a script element, whatever its strings hold.
 
-    `<`, `>`, `&`, U+2028, U+2029 and lone surrogates are written as \\u codes.
+    `<`, `>`, `&`, U+007F, U+2028, U+2029 and lone surrogates are written as \\u codes. Raises
+    ValueError for NaN or infinity.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(ESCAPES)

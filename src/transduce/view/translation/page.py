@@ -25,7 +25,7 @@ MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->"
 @final
 @dataclass
 class TranslationPage:
-    """The translation page of a server; the HTML around the form's contents is built once."""
+    """A server's translation page; all but the contents of its form is built once."""
 
     pairs: Sequence[tuple[str, str]]
     names: Mapping[str, str]  # of languages, by code

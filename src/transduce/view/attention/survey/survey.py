@@ -61,7 +61,7 @@ AlignedPair = tuple[EncodedPair, Alignment | None]  # None if the model's task h
 @final
 @dataclass(frozen=True)
 class SurveyedHead:
-    """What one head does on average over all queries of the surveyed pairs."""
+    """A head's attention, averaged over queries, and how much the loss rises without the head."""
 
     kind: str  # "encoder", "decoder" or "cross"
     layer: int  # from 1
@@ -118,7 +118,7 @@ def survey(
     pairs: int = PAIRS,
     on_head: Callable[[int, int], None] = ignore_event,
 ) -> HeadSurvey:
-    """Measure each head's attention and the loss without it; `gold` has each pair's word links.
+    """Measure what each head attends to, and how much the loss rises without the head.
 
         survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
         print(survey.loss, [(head.kind, head.loss) for head in survey.heads])
@@ -148,11 +148,11 @@ def survey(
 def align_pairs(
     translator: Translator, pairs: Sequence[Pair], gold: Sequence[str] | None
 ) -> list[AlignedPair]:
-    """Return the pairs that fit the model, encoded, with word links: `gold` or the model's own.
+    """Encode the pairs that fit the model; return each with its word links.
 
-    Links are None unless the model translates text. Empty pairs are left out. Raises InputError if
-    no pair remains, if a target cannot belong to its source, or if `gold` links a word that is not
-    there.
+    The links are those in `gold` or, without it, the model's own. They are None unless the
+    model translates text. Empty pairs are left out. Raises InputError if no pair remains, if a
+    target cannot belong to its source, or if `gold` links a word that is not there.
     """
     require_matches(pairs, translator.recipe.data)
     encoded = [
@@ -186,7 +186,11 @@ def build_survey(
     on_head: Callable[[int, int], None],
     alignment: str,
 ) -> HeadSurvey:
-    """Return a survey of a translator's only model; `alignment` is "gold" for gold links, or ""."""
+    """Survey a translator's only model on `pairs`; call `on_head` for each head and batch.
+
+    `alignment` is "gold" if the pairs have gold links. If it is "", the survey names the heads of
+    the model that align words, if there are any.
+    """
     (model,), sums = translator.models, SurveySums()
     heads = list_heads(model)
     log_probs = dict.fromkeys(heads, 0.0)
@@ -229,7 +233,10 @@ def list_heads(model: Transformer) -> list[Head]:
 
 
 def split_pairs(pairs: Sequence[AlignedPair]) -> list[list[AlignedPair]]:
-    """Return the pairs in batches of similar length."""
+    """Return the pairs in batches of similar length.
+
+    A batch has at most 4,096 tokens, or as many as the longest pair if that has more.
+    """
     source_lengths = np.array([len(pair.source) for pair, _ in pairs], np.int64)
     target_lengths = np.array([len(pair.target) for pair, _ in pairs], np.int64)
     limit = max(TOKENS, int((source_lengths + target_lengths).max()))
@@ -245,7 +252,7 @@ def sum_log_probs(model: Transformer, states: Float[Tensor, "T d_model"], target
 @final
 @dataclass
 class SurveySums:
-    """Sums over sentence pairs of what heads do, and of cross-attention between aligned words."""
+    """Running sums over sentence pairs: each head's attention, and its weight on aligned words."""
 
     kinds: "defaultdict[str, KindSums]" = field(default_factory=lambda: defaultdict(KindSums))
     linked: int = 0  # the number of target pieces whose word has a link
@@ -258,7 +265,7 @@ class SurveySums:
         pair: EncodedPair,
         alignment: Alignment | None,
     ) -> None:
-        """Add what all heads do on one pair, and their weights on aligned words, if any."""
+        """Add one pair's attention, also that on aligned words if `alignment` is given."""
         for kind, heads in compute_tendencies(view).items():
             self.kinds[kind].add(view, kind, heads)
         if alignment is None:
@@ -275,7 +282,7 @@ class SurveySums:
         self.linked += int(piece_links.any(axis=1).sum())
 
     def describe(self, head: Head, loss: float) -> SurveyedHead:
-        """Return a head's averages over pairs; `loss` is how much the loss rises without it."""
+        """Return a head's averages; `loss` is how much the loss rises without the head."""
         kind, layer, number = head
         tendency, distance = self.kinds[kind].describe(layer - 1, number - 1)
         aligned = None
@@ -288,7 +295,7 @@ class SurveySums:
 @final
 @dataclass
 class KindSums:
-    """Sums over queries of each head's shares, entropy and distance, for one kind of attention."""
+    """Running sums for each head of one kind of attention: shares, entropy and distance."""
 
     queries: int = 0
     highest: float = 0.0  # the sum of the highest possible entropies

@@ -110,7 +110,7 @@ class TourStep:
 
 
 def read_tour(path: Path | None) -> list[dict[str, Any]]:
-    """Read the steps of a tour from a JSON file, or the page's own; raise InputError if unfit."""
+    """Return a tour's steps from a JSON file, or the page's own tour; InputError if malformed."""
     if path is None:
         return parse_json(read_part(OWN_TOUR).encode())
     data = read_bytes(path, MAX_BYTES)
@@ -153,7 +153,7 @@ class Caption:
 
 
 def read_film(file: Path | None) -> list[Caption]:
-    """Read a film's script from a JSON file, or the page's own; raise InputError if it is unfit."""
+    """Return a film's captions from a JSON file, or the page's own; InputError if malformed."""
     try:
         own = read_part(OWN_FILM).encode() if file is None else b""
         lines = parse_json(own or read_bytes(file or Path(), MAX_BYTES))
