@@ -4,7 +4,7 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.recipes import by_name
-from transduce.runs.choice import choose_recipe, choose_texts, hold_out_as_before, open_texts
+from transduce.runs.choice import choose_recipe, choose_texts, hold_out_like_store, open_texts
 from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TaskFiles
 from transduce.settings import Data
 from transduce.tasks.text import TRANSLATION
@@ -71,7 +71,7 @@ def test_languages_that_only_a_development_set_names_are_the_text_s(tmp_path):
 
 def test_a_text_is_not_read_where_no_corpus_was_prepared_before(tmp_path):
     unreadable = FilePair(tmp_path / "a", tmp_path / "b")
-    assert hold_out_as_before((unreadable, None), Data(), tmp_path) == (unreadable, None)
+    assert hold_out_like_store((unreadable, None), Data(), tmp_path) == (unreadable, None)
 
 
 def test_without_texts_the_recipes_corpus_is_taken():

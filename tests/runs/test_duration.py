@@ -17,8 +17,8 @@ from transduce.runs.duration import (
     Pace,
     fit_to_minutes,
     format_duration,
+    resize_recipe,
     shorten_to_seconds,
-    try_size,
 )
 from transduce.runs.machine_settings import resolve_machine_settings
 from transduce.runs.recommend import build_schedule, count_store_pieces
@@ -142,7 +142,7 @@ def test_the_updates_of_another_size_are_counted_with_its_own_tokens(tmp_path):
     settings = {"data.source_tokens": 512, "data.target_tokens": 512}
     corpus = transduce.prepare(tmp_path, PAIRS, recipe="tiny", settings=settings)
     size = replace(TRANSLATION.sizes[0], tokens=256)
-    found, passes = try_size(Recipe(name="r"), size, corpus, {})
+    found, passes = resize_recipe(Recipe(name="r"), size, corpus, {})
     assert (found.data.source_tokens, found.data.target_tokens) == (256, 256)
     assert passes == found.training.steps * 256 / count_store_pieces(corpus.train)
 

@@ -8,7 +8,7 @@ from tests.runs.test_resume import trained
 import transduce
 from transduce.checkpoint.checkpoints import load_checkpoint
 from transduce.errors import InputError
-from transduce.runs.ledger import find_doubts
+from transduce.runs.ledger import list_warnings
 from transduce.runs.mix import mix
 from transduce.runs.texts import InMemoryPairs, MixedPairs, TaskFiles
 from transduce.settings.recipe import Value, with_changes
@@ -128,7 +128,7 @@ def test_what_cannot_be_mixed_is_refused(back, other, texts, synthetic, fact):
 def test_a_text_that_no_update_reads_is_told_of(tmp_path, back):
     text = mix(MAIN, {back: (0.6, 16, 0)})
     prepared = transduce.prepare(tmp_path / "store", text, False, recipe=MIXED)
-    *_, doubt = find_doubts(MIXED, prepared)
+    *_, doubt = list_warnings(MIXED, prepared)
     assert doubt.startswith("synthetic back.tsv is read from update 16, and the training ends aft")
 
 

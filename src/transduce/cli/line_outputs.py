@@ -139,7 +139,7 @@ def format_outputs(line_number: int, outputs: "list[Output]", *, nbest: int, as_
     )
 
 
-def doubt_words(line: str, *, tokenise: bool) -> str:
+def describe_malformed_line(line: str, *, tokenise: bool) -> str:
     """Return why a line does not look like words separated by spaces, or "" if it does.
 
     Raw text that is about to be split (`tokenise`) may end in a full stop.
@@ -163,7 +163,7 @@ def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
 
     is_told = False
     for number, line in enumerate(read_short_lines(file), start=1):
-        if not is_told and (doubt := doubt_words(line, tokenise=tokenise)):
+        if not is_told and (doubt := describe_malformed_line(line, tokenise=tokenise)):
             display.print_note(f"note: line {number} {doubt}")
             is_told = True
         yield " ".join(split(line)) if tokenise else line

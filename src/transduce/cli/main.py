@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "serve": "Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.",
         "export": "Write MODEL as files that another program loads, and compare the outputs.",
         "import": "Convert a Marian checkpoint of Hugging Face (the OPUS-MT family) to a model.",
-        "reproduce": "Measure a table or the claims of the paper, and print both sides' numbers.",
+        "reproduce": "Measure a table or claims of the paper, and print them beside the paper's.",
         "recipes": "List, show and compare recipes, with the paper's value of each setting.",
         "draw": "Draw a figure or a formula of the paper with the numbers of a RECIPE as SVG.",
         "verify": "Check every byte of a run, store or model folder.",

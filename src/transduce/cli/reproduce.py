@@ -52,7 +52,7 @@ SIZES: dict[str, Any] = {"type": read_sizes, "metavar": "SIZE,SIZE,…"}
 @click.group("reproduce", cls=Commands, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Measure a table or the claims of the paper, and print the results beside the paper's."""
+    """Measure a table or claims of the paper, and print them beside the paper's."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)

@@ -179,7 +179,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     if text is not None:
         how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
-        part = choose_shard(text, how, output)
+        part = build_shard_part(text, how, output)
     task = translator.task
     rows = task.rows if isinstance(task, SignalTask) else None  # row sizes of both sides; 0: text
     lines = part.cut(read_signal_sources(input, rows[0]) if rows else read_short_lines(input))
@@ -244,7 +244,7 @@ def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
     return found
 
 
-def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
+def build_shard_part(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
     """Return the part of `text` for a shard in `output`; it has no lines if it is written already.
 
     `how` has the models and options. A shard that was written with other ones is refused.

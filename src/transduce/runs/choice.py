@@ -236,7 +236,7 @@ def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]
     return (part, held_out), [f"{told}; --no-dev trains on them too"]
 
 
-def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
+def hold_out_like_store(texts: Opened, data: Data, store: Path) -> Opened:
     """Return the texts, with pairs held out if they were held out of the corpus in `store`."""
     stored = read_inputs(store)
     if texts[1] is not None or stored is None:

@@ -176,7 +176,7 @@ def fit_to_minutes(
     seconds = 60 * minutes
     sizes = find_size_table(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu())
     while True:
-        tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
+        tried, passes = resize_recipe(recipe, sizes.pop(), corpus, settings)
         resolved = resolve_machine_settings(tried, corpus, rank.local_size)
         pace = measure_pace(resolved, corpus, rank.world_size)
         needed = pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes)
@@ -194,7 +194,7 @@ def fit_to_minutes(
     return tried, said
 
 
-def try_size(
+def resize_recipe(
     recipe: Recipe, size: ModelSize, corpus: PreparedCorpus, settings: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
     """Return a recipe in another model size, and how many passes over the corpus it makes."""

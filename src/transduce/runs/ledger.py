@@ -84,7 +84,7 @@ def estimate_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
     return read
 
 
-def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
+def list_warnings(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
     """Return warnings about a new run that will learn little, or whose scores will mislead."""
     data, training, doubts = recipe.data, recipe.training, list[str]()
     doubts += describe_heads(recipe)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from transduce.durable.lock import create_and_lock_folder
 from transduce.recipes.choice import find_recipe
-from transduce.runs.choice import Texts, choose_recipe, choose_texts, hold_out_as_before
+from transduce.runs.choice import Texts, choose_recipe, choose_texts, hold_out_like_store
 from transduce.runs.prepared_corpus import (
     OnProgress,
     PreparedCorpus,
@@ -98,7 +98,7 @@ def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
         data = chosen.recipe.data
         train, dev = chosen.texts or choose_texts(data, *texts)
         if texts[1] is None:
-            train, dev = hold_out_as_before((train, dev), data, folder)
+            train, dev = hold_out_like_store((train, dev), data, folder)
         hint = "--dev-source FILE --dev-target FILE, for example"
         require(dev is not None or not needs_dev, "a sweep compares by a development set", hint)
         for reason in chosen.reasons:

@@ -98,7 +98,7 @@ def prepare_corpus(
     inputs = {split: text.fingerprint() for split, text in texts.items()}
     if not all((folder / split).is_dir() for split in inputs):
         require_texts_agree(train, dev, data)
-    data = declare_inputs(folder, data, inputs, texts)
+    data = write_or_check_inputs(folder, data, inputs, texts)
     if given_vocabularies is not None:
         write_vocabularies(folder, given_vocabularies)
     vocabularies = learn_vocabularies(folder, data, train, on_progress)
@@ -190,7 +190,7 @@ def describe_other_inputs(
     return "was prepared from the same files, but divided, mixed or read by other columns"
 
 
-def declare_inputs(
+def write_or_check_inputs(
     folder: Path, data: Data, inputs: Mapping[str, str], texts: Mapping[str, Pairs]
 ) -> Data:
     """Write a corpus folder's settings and fingerprints, or check those in it; return settings.

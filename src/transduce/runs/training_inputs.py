@@ -16,7 +16,7 @@ from transduce.runs.choice import (
     choose_texts,
     find_corpus_name,
     hold_out,
-    hold_out_as_before,
+    hold_out_like_store,
     open_texts,
 )
 from transduce.runs.duration import fit_to_minutes, require_minutes
@@ -266,7 +266,7 @@ def open_or_prepare(
         return open_prepared(own), False
     texts = given or choose_texts(data, inputs.train, inputs.dev)
     if inputs.dev is None:
-        texts = hold_out_as_before(texts, data, own)
+        texts = hold_out_like_store(texts, data, own)
     is_new = not (own / "train").is_dir()
     vocabularies = None if parent is None else parent.vocabularies
     return prepare_corpus(own, data, *texts, on_progress, vocabularies), is_new

@@ -53,7 +53,7 @@ from transduce.runs.ledger import (
     PARENT,
     describe_size,
     describe_training,
-    find_doubts,
+    list_warnings,
     measure_machine,
     sum_lengths,
 )
@@ -154,7 +154,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     With `measure_duration` a new run's duration is measured, and reported in a message.
     """
     was_begun = is_run(folder)
-    new_beginning = describe_new_beginning(folder) if was_begun else ""
+    new_beginning = describe_restart(folder) if was_begun else ""
     rank = rendezvous.rank if rendezvous else ProcessRank()
     recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size, parent)
     use_threads(recipe.training.threads)
@@ -193,7 +193,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     )
 
 
-def describe_new_beginning(folder: Path) -> str:
+def describe_restart(folder: Path) -> str:
     """Return why a run without checkpoints begins anew; "" if it has checkpoints.
 
     Refuses a run whose checkpoints were deleted and whose snapshots would be written over.
@@ -482,7 +482,7 @@ def report_start(
         size = describe_size(recipe.architecture, *map(len, corpus.vocabularies))
         for line in (*describe_training(recipe, corpus), size):
             callbacks.on_message(f"  {line}")
-        for warning in find_doubts(recipe, corpus):
+        for warning in list_warnings(recipe, corpus):
             callbacks.warn(warning)
     if changed := list_changed_parts():
         names = ", ".join(changed)

@@ -1,6 +1,5 @@
 """The functions that answer requests on each path of the server, and the application they form."""
 
-import hmac
 import json
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from transduce.serve.description import (
     describe_interface,
     list_operations,
 )
-from transduce.serve.guard import Guard, answer_error
+from transduce.serve.guard import Guard, answer_error, require_key
 from transduce.serve.interface import (
     Detection,
     DetectRequest,
@@ -113,22 +112,10 @@ class Routes:
             can_detect=can_detect_languages(),
         )
 
-    def require_key(self, request: Request, field: object = "") -> None:
-        """If the server has an API key, refuse a request without it in a header or in `field`."""
-        if self.api_key is None:
-            return
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            given = token.strip().encode("latin-1")  # the bytes as they came, such as curl's UTF-8
-        else:
-            given = field.encode("utf-8", "replace") if isinstance(field, str) else b""
-        if not hmac.compare_digest(given, self.api_key.encode()):
-            raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
-
     async def read(self, kind: type[Fields], request: Request) -> Fields:
         """Return a request's checked fields as an object of class `kind`; require the API key."""
         fields = await read_fields(request, self.limits)
-        self.require_key(request, fields.get("api_key"))
+        require_key(self.api_key, request, fields.get("api_key"))
         return check_request(kind, fields)
 
     @Operation(
@@ -149,7 +136,7 @@ class Routes:
     async def translate_as_opennmt(self, request: Request) -> Response:
         """Translate texts in the shape of OpenNMT's server."""
         body = await read_json(request, self.limits)
-        self.require_key(request)
+        require_key(self.api_key, request)
         if not isinstance(body, list) or not body or not all(isinstance(one, dict) for one in body):
             raise bad_request("the body must be a list of objects with src and id")
         if len(body) > self.limits.texts:

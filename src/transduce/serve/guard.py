@@ -1,5 +1,6 @@
-"""Checks host and origin of every request; adds headers to answers, logs faults, counts answers."""
+"""Decides who may ask, by host, origin and API key; adds headers, logs faults, counts answers."""
 
+import hmac
 import ipaddress
 import logging
 import re
@@ -12,6 +13,7 @@ from typing import final
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -121,6 +123,19 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def require_key(key: str | None, request: Request, field: object = "") -> None:
+    """Refuse a request without the API key in a header or in `field`, unless `key` is None."""
+    if key is None:
+        return
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        given = token.strip().encode("latin-1")  # the bytes as they came, such as curl's UTF-8
+    else:
+        given = field.encode("utf-8", "replace") if isinstance(field, str) else b""
+    if not hmac.compare_digest(given, key.encode()):
+        raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
 
 
 async def answer_error(_request: object, error: Exception) -> JSONResponse:
