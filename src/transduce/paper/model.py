@@ -67,7 +67,7 @@ class Transformer(nn.Module):
         super().__init__()
         build = build_mixing or build_self_attention
         self.sizes, self.operations = sizes, operations
-        # "all", as in the paper, ties the three matrices; "target" ties target and output
+        # `tie_embeddings`: "all", as in the paper, is one matrix; "target" ties target and output
         self.target = self.source = self.output = Embedding(target_symbols, sizes.d_model)
         if sizes.tie_embeddings != "all":
             self.source = Embedding(source_symbols, sizes.d_model)

@@ -446,18 +446,19 @@ IsAny = Callable[[Tensor], bool]
 class Operations:
     """The functions called by model, update and search; by default the plain ones above.
 
-    A replacement takes the same arguments and changes final results only by rounding.
+    A replacement takes the same arguments and changes final results only by rounding. One of
+    `log_softmax` may overwrite its argument, and one of `pad_batch` may add padding sentences.
     """
 
     build_attention: BuildAttention = build_padded_attention
     start_cache: StartCache = PlainCache.start
     run_layers: RunLayers = run_layers
     smoothed_loss: SmoothedLoss = smoothed_loss
-    log_softmax: Callable[[Tensor], Tensor] = log_softmax  # may overwrite its argument
+    log_softmax: Callable[[Tensor], Tensor] = log_softmax
     target_log_probs: TargetLogProbs = target_log_probs
     highest_sums: HighestSums = highest_sums
     is_any: IsAny = is_any
-    pad_batch: Callable[[Batch], Batch] = keep_batch  # may append sentences of padding
+    pad_batch: Callable[[Batch], Batch] = keep_batch
 
 
 PLAIN = Operations()

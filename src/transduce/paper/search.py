@@ -178,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # only done sentences leave, perhaps some steps later
+    is_leaving: Bool[Tensor, " B"]  # only for done sentences, perhaps some steps late
 
 
 @final
@@ -187,7 +187,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # of them live at first; in beam search 1, as equal ones stay equal
+    initially_live: int  # how many start live; in beam search 1, as copies would grow alike
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -205,7 +205,7 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Return each source's `nbest` best hypotheses, best first; sources stay in input order.
 
-    A source may have fewer. Its hypotheses do not depend on the other sources.
+    A source may have fewer than `nbest`. Its hypotheses do not depend on the other sources.
     """
     strategy = beam_strategy(model, sources, search, nbest, operations=operations)
     found = dict(run_continuous_batching(model, sources, search, strategy))
@@ -220,7 +220,10 @@ def beam_strategy(
     *,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return a beam search for `nbest` outputs per source; InputError if over `search.beam`."""
+    """Return a beam search for `nbest` outputs per source.
+
+    Raise InputError unless `nbest` is from 1 to `search.beam`.
+    """
     if not 1 <= nbest <= search.beam:
         raise InputError(
             f"{nbest} best hypotheses are asked for, but the beam holds {search.beam}",
@@ -313,9 +316,9 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # Values below F in `kept` and `origins` are old finished hypotheses. From F on, `kept` has
-    # candidates (F + c), and `origins` the live hypotheses that they extend (F + w). The tokens of
-    # a live one serve as they are, since its unwritten tokens are END.
+    # `kept` and `origins` both number the old finished hypotheses from 0 to F - 1. From F on, `kept`
+    # numbers the candidates (F + c), and `origins` the live hypotheses they extend (F + w). A
+    # candidate that ends takes the tokens of its live hypothesis, whose unwritten ones are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
