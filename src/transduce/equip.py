@@ -92,7 +92,7 @@ def choose_search_operations(
 def choose_strategy(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
-    """Return `strategy`; for exact search on a GPU, one that removes done sentences in groups."""
+    """Return `strategy`; on a GPU with exact search, one that drops done sentences in groups."""
     choose = import_fast("choose")
     if choose is None:
         return strategy

@@ -80,7 +80,7 @@ def print_unless_unread(line: str) -> None:
 
 
 def print_error(fact: str, hint: str = "") -> None:
-    """Print the error `fact` and any hint on standard error; discard them on a closed pipe."""
+    """Print the error `fact` and any hint to standard error; ignore a closed pipe."""
     print_unless_unread(f"error: {fact}")
     if hint:
         print_unless_unread(f"hint: {hint}")

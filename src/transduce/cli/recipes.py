@@ -17,7 +17,7 @@ from transduce.settings import Recipe
 from transduce.settings.counts import count_parameters, count_recipe_parameters
 from transduce.settings.recipe import Value, find_setting
 
-SHOWN_CHARACTERS = 40  # characters shown of a value; a text named by files and hashes has more
+SHOWN_CHARACTERS = 40  # longer values are cut, such as data.corpus with file names and hashes
 COUNTS = (
     "note: parameters are counted with as many symbols as data.vocabulary_size says. "
     "With 37,000 base has 63.0 million; Table 3 prints 65, as 41,004 to 41,208 symbols give"
@@ -43,7 +43,10 @@ class KnownRecipe(NamedTuple):
 
 @final
 class RecipeOrFolder(options.RecipeName):
-    """The parameter type for a recipe's name or file, a model folder or run, or its JSON file."""
+    """The parameter type for a recipe's name or file, or for a model or run folder.
+
+    A folder can also be given by the recipe.json or run.json in it.
+    """
 
     def convert(self, value: Any, param: object, ctx: object) -> Any:  # noqa: ANN401
         """Return the `KnownRecipe` of a recipe's name or file, of a model folder, or of a run."""
@@ -172,7 +175,7 @@ def diff(*, first: KnownRecipe, second: KnownRecipe, as_json: bool) -> None:
 @command.command("scales")
 @options.as_json
 def scales(*, as_json: bool) -> None:
-    """Show how `--scale` makes a recipe smaller, what that costs, and what it can show."""
+    """Show how `--scale` shrinks a recipe, how long training takes, and what findings remain."""
     if as_json:
         for scale in SCALES.values():
             display.print_json(dataclasses.asdict(scale) | {"settings": scale.settings})

@@ -226,7 +226,7 @@ def require_usable_output(
 @final
 @dataclass(frozen=True)
 class TextPart:
-    """The lines of a text to translate, all or a shard of them, and the output to write."""
+    """What to translate of a text and where to write it: the output, block size and lines."""
 
     opened: AbstractContextManager[IO[str]]  # opens the output
     block: int  # number of lines that are searched together

@@ -157,7 +157,7 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
 def take_from_passes(
     pairs: int, start: int, count: int, seed: tuple[int, int]
 ) -> Int[np.ndarray, " M"]:
-    """From endless shuffled passes over `pairs` pairs, return `count` indices from `start` on.
+    """Return `count` pair indices from `start` on in endless passes; shuffle only partial ones.
 
     Each pass has another random order. A pass that is taken whole is in ascending order instead,
     since the epoch is shuffled anyway.

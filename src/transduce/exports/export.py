@@ -245,7 +245,7 @@ def build_readme(model: TaskModel, target: Target, precision: str, card: str) ->
 
 
 def read_card(folder: Path) -> tuple[str, str]:
-    """Return a model folder's (card, ""), or ("", why the README of its export has no card).
+    """Return a folder's model card and "", or "" and the reason why the card cannot be used.
 
     A run has no card yet. A card that was edited differs from the manifest, and is left out.
     """

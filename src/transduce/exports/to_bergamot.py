@@ -198,7 +198,7 @@ def build_model_info(model: TaskModel) -> dict[str, Any]:
 
 
 def describe_use(model: TaskModel) -> str:
-    """Return how to translate with an exported folder, as Markdown."""
+    """Return Markdown on how to use an exported folder in a browser and in translateLocally."""
     name = f"{'-'.join(model.recipe.data.languages)}"
     return f"""```console
 $ npm install --prefix FOLDER {PACKAGE}
@@ -274,7 +274,7 @@ class BergamotEngine:
             raise ImportError(f"{PACKAGE} does not run here ({error})", name=PACKAGE) from None
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - it has a limit of its own
-        """Return each line's best output, log P NaN, or raise SaveError; ignores `max_length`."""
+        """Return an output per line, log P NaN; SaveError on failure; ignore `max_length`."""
         try:
             found = run_driver(str(self.registry), str(beam), text="\n".join(lines))
         except OSError as error:

@@ -65,7 +65,7 @@ class LaidOutBatch(Batch):
 
 
 def lay_out(batch: Batch, pad: Callable[[Batch], Batch]) -> LaidOutBatch:
-    """Return `batch` with its padded form in one pinned tensor, for a CUDA graph to read."""
+    """Return `batch` with its padded ids, positions, offsets and labels in one pinned tensor."""
     if isinstance(batch, LaidOutBatch):
         return batch
     padded = pad(batch)
@@ -168,7 +168,7 @@ def compute_loss_of_labels(
     labels: Tensor,
     loss: SmoothedLoss,
 ) -> tuple[Tensor, Tensor]:
-    """Return both sums of `loss` for a graph's padded `labels`; ignore the third argument."""
+    """Return the summed smoothed loss and -log p; `labels` replace the unused third argument."""
     return loss(states, weight, labels, mass, bias)
 
 

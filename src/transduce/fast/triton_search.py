@@ -204,7 +204,7 @@ def find_block_maxima_by_triton(
 
 
 def try_kernels(device: torch.device) -> None:
-    """Run the block-maximum kernel on a few numbers; raise an error if it fails or is wrong."""
+    """Check the Triton kernel of block maxima on a small tensor; raise an error if it is wrong."""
     numbers = torch.arange(6.0, device=device).view(2, 3)
     found = find_block_maxima_by_triton(numbers, 1, block=2)
     torch.testing.assert_close(found, numbers[:, None, 1:2])

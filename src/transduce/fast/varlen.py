@@ -81,7 +81,7 @@ class FixedLengths(tuple[int, ...]):  # for a graph, which serves one batch afte
 
     @staticmethod
     def build(longest: int, offsets: Int32[Tensor, " n"]) -> "FixedLengths":
-        """Build lengths from `offsets` and from `longest`, which no sentence exceeds."""
+        """Return lengths whose only item is the bound `longest`, with the given `offsets`."""
         lengths = FixedLengths([longest])
         lengths.offsets = offsets
         return lengths
@@ -101,10 +101,11 @@ def compute_window(mask: AttentionMask) -> tuple[int, int]:
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return where packed sentences start, padded with their total length to 2^i + 1 entries.
+    """Return the start offset of each packed sentence, then the total length, in 2^i + 1 entries.
 
-    The entries after the first total, up to n >= 17, stand for empty sentences. With few different
-    shapes, compiled code and captured graphs serve many batches.
+    The total length is repeated until there are 2^i + 1 >= 17 entries. Each repetition stands for
+    an empty sentence. With few different shapes, compiled code and captured graphs serve many
+    batches.
     """
     ends = list(accumulate(lengths, initial=0))
     more = round_up_to_power_of_two(len(lengths)) - len(lengths)

@@ -144,7 +144,7 @@ class AlignmentChoice:
     before: ScoredHeads | None = None  # the heads that the model had, if any were chosen
 
     def as_json(self) -> dict[str, Any]:
-        """Return the choice, without warnings, as plain values for JSON."""
+        """Return the choice of alignment heads as a dict for JSON, without warnings."""
         both = {"best": self.best.as_json(), "plain": self.plain.as_json()}
         before = {"before": self.before.as_json()} if self.before else {}
         layers = [one.as_json() for one in self.layers]

@@ -85,7 +85,7 @@ def split_line(
 
 
 def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> Iterator[Part]:
-    """Yield the parts of a text, halved at `level` or finer until they fit or cannot be halved.
+    """Halve a text at split levels from `level` on; yield parts that fit or cannot be halved.
 
     `level` is the index of the first split level that is tried.
     """

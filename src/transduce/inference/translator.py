@@ -375,7 +375,7 @@ class Translator:
         return sample_sources(self.models, sources, keys, search, sampling, n)
 
     def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
-        """Score targets; an unscorable one gets nan and a warning, or InputError if `strict`."""
+        """Return target scores and warnings: nan for an unscorable one, InputError if `strict`."""
         require_matches(pairs, self.recipe.data)
         encoded = encode_pairs(pairs, self.task)
         warnings = {pair.number: find_unscorable(pair, self.recipe) for pair in encoded}
@@ -433,7 +433,7 @@ def reload_translator(
     search: Search,
     changes: Mapping[str, Any],
 ) -> Translator:
-    """Return the translator of `reload()` with these settings; InputError if `hashes` differ."""
+    """Return a reloaded translator with `search` and `changes`; InputError if hashes differ."""
     found = reload()
     fact = (
         "a model was replaced, or its run went on, after it had been loaded with sha256 "

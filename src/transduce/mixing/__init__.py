@@ -17,7 +17,7 @@ from transduce.settings import Architecture
 
 
 def find_mixing(sizes: Architecture) -> BuildMixing:
-    """Return the function that builds a layer's self-attention, or what replaces it."""
+    """Return the function that builds a layer's token mixing: self-attention or a replacement."""
     if sizes.mixing == "self-attention" and not sizes.neighbourhood_row:
         return build_self_attention
     from transduce.mixing.layers import build_layer

@@ -260,7 +260,8 @@ class Residual(nn.Module):
     ) -> Float[Tensor, "R d_model"]:
         """Return `forward(x)` without dropout; `add_sublayer(y, z)` returns z + Sublayer(y).
 
-        A sub-layer can do this sum and its own last product in one operation, `forward_add`.
+        So a sub-layer can add z in the same operation as its last matrix product
+        (`Linear.forward_add`).
         """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 

@@ -446,8 +446,8 @@ IsAny = Callable[[Tensor], bool]
 class Operations:
     """The functions called by model, update and search; by default the plain ones above.
 
-    A replacement takes the same arguments and changes final results only by rounding. One of
-    `log_softmax` may overwrite its argument, and one of `pad_batch` may add padding sentences.
+    A replacement takes the same arguments and changes final results only by rounding. That of
+    `log_softmax` may overwrite its argument, and that of `pad_batch` may add padding sentences.
     """
 
     build_attention: BuildAttention = build_padded_attention

@@ -178,7 +178,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # only for done sentences, perhaps some steps late
+    is_leaving: Bool[Tensor, " B"]  # True only for done sentences; on a GPU perhaps some steps late
 
 
 @final
@@ -316,9 +316,10 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` and `origins` both number the old finished hypotheses from 0 to F - 1. From F on, `kept`
-    # numbers the candidates (F + c), and `origins` the live hypotheses they extend (F + w). A
-    # candidate that ends takes the tokens of its live hypothesis, whose unwritten ones are END.
+    # In `kept` and `origins`, an index below F is an old finished hypothesis. From F on it is a
+    # candidate in `kept` (F + c), and in `origins` the live hypothesis that it extends (F + w). A
+    # candidate that ends takes that hypothesis' tokens. Its END need not be written, since all
+    # unwritten tokens are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -507,7 +508,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most sentences keep their place, so that little is copied.
     """
-    # the result is the first `count` places; unfinished sentences from later places fill its gaps
+    # unfinished sentences from later places fill the gaps among the first
     count = done.count(False)
     last = (place for place in range(count, len(done)) if not done[place])
     return [next(last) if done[place] else place for place in range(count)]

@@ -1,4 +1,4 @@
-"""Citations of the paper for the settings of all its runs except base, English to German.
+"""Citations of the paper for the settings of all its runs except base for English to German.
 
 The citations for base are in each field's metadata (`settings/fields.py`). This module has the
 citations for the rows of Table 3 (with the big model), for English to French and for parsing. Each

@@ -33,7 +33,7 @@ class ModelSize:
 @final
 @dataclass(frozen=True)
 class SizeTable:
-    """The recipe that a task's models start from, and their sizes, smallest first."""
+    """A task's starting recipe and its model sizes, smallest first."""
 
     start: Recipe
     sizes: tuple[ModelSize, ...]
@@ -94,7 +94,7 @@ SIZE_TABLES: Mapping[str, SizeTable] = {
 
 
 def find_size_table(data: Data) -> SizeTable:
-    """Return the `SizeTable` of the task `data.task`; raise InputError if the task has none."""
+    """Return the base recipe and model sizes of the task `data.task`; InputError if none."""
     found = SIZE_TABLES.get(data.task)
     if found is None:
         raise InputError(

@@ -63,7 +63,7 @@ class Division:
         return clean_pairs(cleaner, take_pairs(gold, self.data.max_pairs))
 
     def normalise(self, line: str) -> str:
-        """Return a line as the cleaning normalises it."""
+        """Return a line normalised as in cleaning, by the rules of the data's task kind."""
         return find_task_kind(self.data).normalise(line)
 
     def holds_out(self, source: str) -> bool:

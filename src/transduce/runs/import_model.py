@@ -53,7 +53,7 @@ SMALLEST = 258  # the smallest value of data.vocabulary_size
 @final
 @dataclass(frozen=True)
 class ImportedModel:
-    """A model folder that was made from another program's checkpoint: path, recipe, parameters."""
+    """A model folder made from another program's checkpoint: path, recipe, parameter count."""
 
     folder: Path
     recipe: Recipe
@@ -142,7 +142,7 @@ NOT_HERE = "this model cannot be expressed here; use it with the program that it
 @final
 @dataclass(frozen=True, kw_only=True)
 class MarianConfig:
-    """A Marian checkpoint's recipe, embedding sizes and scaling, and its start and end ids."""
+    """A Marian checkpoint as a recipe, its embedding sizes and flags, and start and end ids."""
 
     recipe: Recipe
     scale_embedding: bool  # whether embeddings are multiplied by √d_model

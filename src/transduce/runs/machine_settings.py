@@ -56,7 +56,7 @@ def memory_per_process(processes: int) -> int:
 
 
 def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> Recipe:
-    """Return the recipe with this machine's threads and micro-batch size in place of 0."""
+    """Return the recipe; threads and micro-batch size of 0 become values for this machine."""
     training = recipe.training
     threads = training.threads or max(1, available_cpus() // processes)
     recipe = with_changes(recipe, {"training.threads": threads})
@@ -67,8 +67,8 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
     """Return the estimated micro-batch size in tokens, or half of it if memory is too small.
 
-    On a CPU the estimate alone decides if it exceeds the free memory, because a trial would get the
-    process killed, or if it is below half of the free memory. Otherwise a trial update decides.
+    On a CPU no trial is made if the estimated need exceeds the free memory, because the trial would
+    get the process killed, or if the need is below half of it. Otherwise a trial update decides.
     """
     longest, device = recipe.data.max_length, select_device()
     memory = memory_per_process(processes)

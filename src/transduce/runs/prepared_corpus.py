@@ -281,7 +281,7 @@ def learn_vocabularies(
 
 
 def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Vocabulary:
-    """Return a vocabulary learned from the source (side 0), the target (1), or both if shared."""
+    """Learn and return the vocabulary of source (side 0) or target (1), or both if shared."""
     require_learnable_vocabulary(data)
     kind = find_task_kind(data)
     symbols = kind.target_symbols

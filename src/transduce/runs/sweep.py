@@ -62,7 +62,7 @@ class SweepRow:
     model: Path | None = None  # the averaged model that decoded, if settings of the search vary
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values for JSON; a run that diverged has no perplexity."""
+        """Return the row as plain values for JSON; the perplexity of a diverged run is null."""
         perplexity = None if math.isinf(self.perplexity) else self.perplexity
         paths = {"run": str(self.run), "model": self.model and str(self.model)}
         settings = {path: cast_value(path, value) for path, value in self.settings.items()}

@@ -302,7 +302,7 @@ SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = {
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Split a label such as B-NP into prefix (B, I, E, S or O) and type; InputError if malformed.
+    """Split a label such as B-NP into prefix and type ("_" if none); InputError if malformed.
 
     A label without a type gets the type "_".
     """

@@ -154,7 +154,7 @@ class DeadlineProtocol(H11Protocol):
         self.note_waiting()
 
     def stop_reading_deadline(self) -> None:
-        """Cancel the deadline for the client to read, if one runs."""
+        """Cancel the timer, if any, that closes the connection of a client that stops reading."""
         if self.reading is not None:
             self.reading.cancel()
             self.reading = None

@@ -1,8 +1,8 @@
-"""Text that is not translated, such as placeholders, URLs and e-mail addresses, and numbers.
+"""Placeholders, URLs and e-mail addresses, which are not translated, and numbers.
 
-A model cannot translate %s or a URL. Each of these items is replaced by a stand-in, a word that
-models copy, such as a name or a year, and is put back afterwards. Every regular expression here
-takes linear time.
+A model cannot translate %s or a URL. Each placeholder, URL and e-mail address is replaced by a
+stand-in, a word that models copy, such as a name or a year, and is put back afterwards. Numbers
+stay in the text and are only compared. Every regular expression here takes linear time.
 """
 
 import re
@@ -73,7 +73,7 @@ def trim_url(item: str) -> str:
 @final
 @dataclass(frozen=True)
 class Masked:
-    """A text whose URLs, placeholders and the like are replaced by words, and {item: word}."""
+    """A text in which the words of `stand_ins` replace placeholders, URLs and e-mail addresses."""
 
     text: str
     stand_ins: dict[str, str]  # from an item to the word in its place
@@ -91,7 +91,7 @@ class Masked:
 
 
 def list_masks(text: str) -> list[Masked]:
-    """Return a text masked with names and with years, where possible, the more suitable first.
+    """Return a text masked with names and the text masked with years, the better one first.
 
     Years come first if there is a placeholder for a number, such as %d. An impossible mask is left
     out, so that the list may be empty.

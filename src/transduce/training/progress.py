@@ -138,7 +138,7 @@ class Progress:
 
 
 def read_progress(state: Mapping[str, Any], step: int, file: Path) -> Progress:
-    """Return the progress in a state.json; raise FolderError if it is invalid or not of `step`."""
+    """Return the progress in a state.json; FolderError if it is invalid or of another step."""
     try:
         progress = parse_record(Progress, state.get("progress"))
     except ValueError as fault:

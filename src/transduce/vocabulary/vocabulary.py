@@ -23,9 +23,10 @@ from transduce.vocabulary.tag_lexicon import TagLexicon
 class Vocabulary:
     """An encoding of strings as token ids, such as byte-pair encoding    (section 5.1)
 
-    Byte-pair and word-piece encoding are lossless. A vocabulary of whole words writes a rare word
-    as its class. Only an imported SentencePiece vocabulary normalises text; for the others
-    `transduce.text.clean.normalise` can do this first (NFC, single spaces).
+    Byte-pair and word-piece encoding are lossless. A vocabulary of whole words replaces a rare word
+    with a class of unknown words, such as <Aa*ing>. Only an imported SentencePiece vocabulary
+    normalises text; for the others `transduce.text.clean.normalise` can do this first (NFC, single
+    spaces).
     """
 
     def __init__(self, kind: VocabularyKind) -> None:
@@ -124,7 +125,8 @@ def deserialise(data: bytes) -> VocabularyKind:
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         why = str(error) if isinstance(error, ValueError) else f"its entries are others: {error}"
         raise foreign_file_error(why) from None
-    if found != expected or format_compactly(found) != format_compactly(expected):  # 67.0 is not 67
+    # Python's == does not tell 67.0 from 67, but their JSON text differs
+    if found != expected or format_compactly(found) != format_compactly(expected):
         raise foreign_file_error("its other fields do not follow from what it has learned")
     return kind
 

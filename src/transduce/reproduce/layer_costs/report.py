@@ -308,7 +308,7 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
 
 
 def format_power_differences(row: LayerRow) -> Iterator[str]:
-    """Yield the powers of time and operations where they differ, for n and then for d.
+    """Yield "n^p ± error for n^q" (time, operations) if the powers differ, for n and then d.
 
     In "n^0.60 ± 0.05 for n^1.00" the first power is that of time, with its standard error, and the
     second that of operations.

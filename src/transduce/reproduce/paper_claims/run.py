@@ -1,7 +1,7 @@
 """Measure claims one by one, resumably, and report the verdicts.
 
-OUT/store/ and OUT/rows/ROW-seedN/ are as in a table of trained rows (`reproduce/job.py`). The
-values of a claim from a seed are kept in OUT/rows/claim-NAME-seedN/values.json.
+`reproduce/job.py` describes OUT/store/ and OUT/rows/ROW-seedN/. A claim's values from one seed are
+in OUT/rows/claim-NAME-seedN/values.json.
 """
 
 import statistics
@@ -117,7 +117,7 @@ def write_report(output: Path, callbacks: TableCallbacks) -> Report:
 
 
 def build_report(measured: Measured) -> Report:
-    """Build the report with each claim's findings and verdicts; InputError without a claim."""
+    """Build the report with all findings and verdicts; raise InputError if `measured` is empty."""
     require(bool(measured), "no claim has been measured yet", "the same command again resumes")
     records = {name: build_records(CLAIMS[name], found) for name, found in measured.items()}
     verdicts = Counter(record["verdict"] for of_claim in records.values() for record in of_claim)

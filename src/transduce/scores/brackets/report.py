@@ -209,9 +209,9 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message) of all `faults`; after a word outside of a leaf, never end.
+    """Yield (line number, message) per fault; repeat a word outside a leaf's message forever.
 
-    Like EVALB, repeats that word's message without end. If one file has more lines, a message
+    EVALB repeats that message, too. If one file has more lines, a message
     about this comes last.
     """
     for number, texts in enumerate(faults, start=1):

@@ -131,7 +131,7 @@ class TreeParser:
 
     @property
     def size(self) -> int:
-        """The number of words and constituents of the open tree."""
+        """The number of words and constituents read so far in the current tree."""
         return len(self.words) + len(self.labels)
 
     def require_end(self) -> None:

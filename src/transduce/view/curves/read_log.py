@@ -144,7 +144,7 @@ class RunLog:
 
 
 def build_updates(rows: Sequence[UpdateFields]) -> Updates:
-    """Return updates as columns, given the JSON fields of each update as a row."""
+    """Return a training log's updates as columns of numbers, from rows of raw JSON fields."""
     columns = [list(map(itemgetter(i), rows)) for i in range(len(FIELDS))]
     numbers = np.array([parse_numbers(column) for column in columns[:-1]], dtype=float)
     numbers[~np.isfinite(numbers)] = np.nan
@@ -294,7 +294,7 @@ def store_part(path: Path, part: LogPart) -> None:
 
 
 def decode_part(content: bytes) -> LogPart:
-    """Return a cached file's log part; an empty part, without a CRC, if the file is damaged."""
+    """Return the training-log part in a cache file; an empty part if the checksum is wrong."""
     if content[:CHECKSUM_BYTES] != checksum([memoryview(content)[CHECKSUM_BYTES:]]):
         return empty_part()
     end = content.index(b"\n", CHECKSUM_BYTES)

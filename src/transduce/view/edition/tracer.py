@@ -1,7 +1,8 @@
 """Runs the functions of `paper/` on a tiny model, and records the values that statements give.
 
-The model learns three sentences and translates them. All its sizes differ, so that each number in
-a shape means one letter. Values are recorded when a statement runs for the first time.
+The model learns three sentences and translates them. All values in `SIZES` differ, so
+that a reader can tell d_k from d_v, for example, in a shape. Values are recorded when a statement
+runs for the first time.
 """
 
 import ast
@@ -29,7 +30,7 @@ PAIRS = (
     ("he reads .", "er liest ."),
 )
 SIZES = Architecture(layers=2, d_model=16, d_ff=40, heads=3, d_k=5, d_v=6)
-TRAINING = Training(steps=200, warmup=40)  # until it has learned the pairs
+TRAINING = Training(steps=200, warmup=40)  # 200 steps are enough to learn the pairs
 SEARCH = Search(beam=3, batch_size=2)
 TRACED_UPDATES = 2  # this many first updates of the training are traced
 SELF = ("self", "cls")
@@ -103,7 +104,7 @@ class CallTracer:
         return self
 
     def record(self, texts: Mapping[str, str]) -> None:
-        """Store the running statement's values, as text by name or expression, if there are any."""
+        """Store `texts`, the running statement's values by name or expression, if there are any."""
         if texts:
             self.values[self.lines] = Values(self.call, texts)
 
@@ -111,7 +112,7 @@ class CallTracer:
 def find_statements(tree: ast.AST) -> dict[int, tuple[Lines, ast.stmt]]:
     """Return ((first, last line), innermost statement) for each line of code.
 
-    A compound statement ends with its head.
+    For a compound statement such as "for", the lines are those of its header.
     """
     found = dict[int, tuple[Lines, ast.stmt]]()
     for node in ast.walk(tree):
@@ -218,7 +219,7 @@ def format_number(value: float | int) -> str:
 
 
 def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
-    """Train the tiny model and translate with it; return a tracer of both, and the translations.
+    """Train the tiny model and translate under sys.settrace; return tracer and translations.
 
     Only the first `TRACED_UPDATES` updates of the training are traced.
     """
@@ -242,7 +243,7 @@ def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
     with torch.random.fork_rng(devices=[]):
         try:
             use_threads(1)  # so that the last bits are equal on every machine
-            torch.set_deterministic_debug_mode("error")  # also fills new weights with NaN
+            torch.set_deterministic_debug_mode("error")  # also fills torch.empty with NaN
             sys.settrace(tracer)
             model = build_transformer(SIZES, len(words), len(words), TRAINING.seed)
             optimiser = Adam(model, TRAINING)

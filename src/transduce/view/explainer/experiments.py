@@ -246,7 +246,7 @@ def change_modules(model: Transformer, change: Change) -> Iterator[None]:
 
 
 def build_changed_attention(model: Transformer, change: Change) -> BuildAttention:
-    """Return a builder of changed attention functions; use it for one search or pass only."""
+    """Return a `BuildAttention` that applies `change`; build a new one for each search or pass."""
     calls = {True: count(), False: count(-model.sizes.encoder_depth)}  # the encoder's are below 0
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:

@@ -55,7 +55,7 @@ def read_trained_stage(translator: Translator) -> Stage:
 
 
 def load_trained_stage(run: Path) -> tuple[Translator, Stage]:
-    """Return a translator and a stage with the mean of a run's last snapshots.
+    """Return the mean of a run's last snapshots as a translator and as a training stage.
 
     A run without any snapshot is loaded with its newest checkpoint.
     """
@@ -94,7 +94,7 @@ def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[
 
 
 def build_untrained_stage(translator: Translator) -> Stage:
-    """Return the random initial weights as a stage, drawn again with the recipe's seed."""
+    """Draw a model's first weights again by its recipe's seed; return them as a training stage."""
     recipe, task = translator.recipe, translator.task
     model = build_transformer(
         recipe.architecture, len(task.source), len(task.target), recipe.training.seed
@@ -146,7 +146,7 @@ def choose_milestones(
 @final
 @dataclass(frozen=True, eq=False)
 class StoredWeights:
-    """A checkpoint's weights in a page: a compressed block, its layout, and the decoded weights."""
+    """A checkpoint's weights in an HTML page: compressed bytes, their layout, decoded tensors."""
 
     block: bytes
     layout: list[dict[str, Any]]  # name, shape, type, offset and size of each tensor

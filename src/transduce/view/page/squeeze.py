@@ -63,7 +63,7 @@ def join_names(tokens: Iterable[str]) -> list[str]:
 
 
 def squeeze_space(before: str, space: str, after: str) -> str:
-    """Return what replaces the whitespace between two characters: a line end, a space, or ""."""
+    """Return a line end, a space or "" for the whitespace between two JavaScript characters."""
     if "\n" not in space:
         are_signs = before in "+-/" and after in "+-/"
         are_word_characters = all(one.isalnum() or one in "_$" for one in (before, after))

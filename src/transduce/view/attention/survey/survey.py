@@ -306,7 +306,7 @@ class KindSums:
     def add(
         self, view: AttentionView, kind: str, heads: tuple[tuple[HeadTendency, ...], ...]
     ) -> None:
-        """Add each head's tendencies, entropy and distance in one sentence pair to the sums."""
+        """Add a pair's tendency shares, entropy and distance of each head, times its queries."""
         weights = view.weights[kind]
         count = weights.shape[2]
         values = [[[one.shares[name] for name in TENDENCIES] for one in layer] for layer in heads]
