@@ -207,8 +207,10 @@ def test_what_only_has_the_name_of_a_step_is_none(train, tmp_path):
 def damage_largest(copied):
     """Change the last byte of the largest file of a copy; return its new bytes."""
     largest = max(list_entries(copied / "files"), key=lambda entry: entry.stat().st_size)
-    largest.write_bytes(largest.read_bytes()[:-1] + b"?")
-    return largest.read_bytes()
+    content = largest.read_bytes()
+    damaged = content[:-1] + bytes([content[-1] ^ 1])
+    largest.write_bytes(damaged)
+    return damaged
 
 
 def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied, tmp_path):
