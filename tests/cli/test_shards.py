@@ -208,17 +208,34 @@ def test_what_does_not_fit_together_is_not_merged(call, three_shards, tmp_path, 
     assert not (tmp_path / "merged").exists()
 
 
-def test_shards_of_two_texts_are_not_merged(call, text, shards):
+def test_a_shard_that_could_not_be_merged_is_not_begun(call, babbler, text, shards):
     folder = shards(2, numbers=[1])
+    for options, fact in (
+        (("--shard=2/3",), "has shards of 2, and this one is of 3"),
+        (("--beam=2", "--shard=2/2"), "has shard-1-of-2, of another search"),
+    ):
+        ended = call("translate", babbler, text, *FAST, *options, "-o", folder)
+        assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
+    text.write_text(text.read_text() + "one more\n")
+    ended = call("translate", babbler, text, *FAST, "--shard=2/2", "-o", folder)
+    assert (ended.code, "of another text" in ended.stderr) == (2, True)
+
+
+def test_shards_of_two_texts_are_not_merged(call, text, shards, tmp_path):
+    folder = shards(2, numbers=[1])
+    aside = (folder / "shard-1-of-2").rename(tmp_path / "shard-1-of-2")
     text.write_text(text.read_text() + "one more\n")
     shards(2, numbers=[2])
+    aside.rename(folder / aside.name)
     ended = call("merge", folder)
     assert (ended.code, "another text than shard-1-of-2" in ended.stderr) == (2, True)
 
 
-def test_shards_of_two_models_are_not_merged(call, babbler, shards):
+def test_shards_of_two_models_are_not_merged(call, babbler, shards, tmp_path):
     folder = shards(2, numbers=[1])
+    aside = (folder / "shard-1-of-2").rename(tmp_path / "shard-1-of-2")
     shards(2, *FAST, "--ensemble", babbler, numbers=[2])
+    aside.rename(folder / aside.name)
     ended = call("merge", folder)
     assert (ended.code, "has other models than shard-1-of-2" in ended.stderr) == (2, True)
 

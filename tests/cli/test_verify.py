@@ -23,6 +23,12 @@ PARTS = [
 ]
 
 
+HINT = (
+    "hint: name a run, a store or a model folder, or a checkpoint of a run; shards are verified "
+    "by `transduce merge`, and a copy of a run when it is put back\n"
+)
+
+
 @pytest.fixture
 def run(trained):
     return trained
@@ -118,7 +124,7 @@ def test_a_folder_that_is_not_ours_is_refused(call, tmp_path):
     assert (ended.code, ended.stdout) == (3, "")
     assert ended.stderr == (
         f"error: {tmp_path}: is no run, store or model folder: it has neither run.json nor "
-        "manifest.json\nhint: name a run, a store or a model folder, or a checkpoint of a run\n"
+        f"manifest.json\n{HINT}"
     )
 
 
@@ -131,10 +137,7 @@ def test_a_folder_that_is_not_there_is_wrong_usage_and_not_damage(call, tmp_path
 def test_a_file_is_answered_with_what_is_expected(call, model):
     ended = call("verify", model / "README.md")
     assert ended.code == 2
-    assert ended.stderr == (
-        f"error: {model / 'README.md'}: is a file, not a folder\n"
-        "hint: name a run, a store or a model folder, or a checkpoint of a run\n"
-    )
+    assert ended.stderr == (f"error: {model / 'README.md'}: is a file, not a folder\n{HINT}")
 
 
 def test_what_may_not_be_read_is_not_called_damaged(call, run, monkeypatch):

@@ -123,7 +123,7 @@ def format_data_section(recipe: Recipe, facts: CardFacts) -> str:
     about = "\n\n".join(["## Data", corpus_line, *(read if facts.text else [])])
     tables = [format_markdown_table((f"{facts.unit}s", "left out", "remain"), rows)]
     if facts.mixture:
-        head = ("text", f"{facts.unit}s", "share of those read", "updates", "tag")
+        head = ("text", f"{facts.unit}s", "share while all are read", "updates", "tag")
         tables.append(format_markdown_table(head, facts.mixture))
     return "\n\n".join([about, *tables])
 

@@ -10,6 +10,7 @@ import click
 
 from transduce.cli import options
 from transduce.cli.line_outputs import (
+    SHOWN,
     WarningPrinter,
     format_outputs,
     open_output,
@@ -108,7 +109,7 @@ def command(
         task=Parsing,
         command="parse",
     )
-    on_warning = WarningPrinter()
+    on_warning = WarningPrinter(most=SHOWN)
     translator = choice.open(on_warning, input)
     sentences, for_search = tee(read_sentences(input, tags, columns=columns, tokenise=tokenise))
     lines = warn_of_language(translator, (words for words, _ in for_search))

@@ -89,7 +89,7 @@ def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
             dropped["a label that training lacks"] = {"count": unknown, "samples": []}
         for text, pairs, share, updates, _ in list_rows(store.mixture):
             lines.append(
-                f"  {text}: {pairs} {kind.unit}s, {share} of those read, updates {updates}"
+                f"  {text}: {pairs} {kind.unit}s, {share} while all are read, updates {updates}"
             )
         for reason, found in dropped.items():
             why = kind.unusable if reason == EMPTY else reason

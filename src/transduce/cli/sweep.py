@@ -52,7 +52,8 @@ def command(
     """Train RECIPE, or one made for the text, with every combination of some settings.
 
     The settings and their values are those of --vary. Without RECIPE or development set, pairs are
-    held out as in `transduce train`. Prints the best validation of each run, the best run first.
+    held out as in `transduce train`, if there are at least 2,000. Prints the best validation of
+    each run, the best run first.
     Settings of the search need no training: each run is trained once, and the mean of its last
     snapshots decodes the development set with every combination of them. Ctrl-C, SIGTERM or a
     closed terminal saves the last finished update and stops; the same command resumes. A run that

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import options
-from transduce.cli.line_outputs import WarningPrinter, open_output, read_words, write_lines
+from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, read_words, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
 
@@ -57,7 +57,7 @@ def command(
     choice = TranslatorChoice(
         model, models, beam, constrained=not unconstrained, task=Tagging, command="tag"
     )
-    on_warning = WarningPrinter()
+    on_warning = WarningPrinter(most=SHOWN)
     translator = choice.open(on_warning, input)
     words = read_words(input, tokenise=tokenise)
     sentences, for_search = tee(warn_of_language(translator, words))

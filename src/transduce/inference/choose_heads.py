@@ -8,6 +8,7 @@ attention of the step that reads a target piece (shifted), and of the step that 
 computes the attention anew, so that memory does not grow with the pairs.
 """
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -166,7 +167,8 @@ def choose_alignment_heads(
     """
     folder = read_path("model", model)
     if not is_model(folder):
-        fact = "is no model folder, and heads are stored with one"
+        is_there = os.path.lexists(folder)
+        fact = "is no model folder, and heads are stored with one" if is_there else "no such folder"
         hint = "`transduce average` writes one; the weights of a run change as it goes on"
         raise InputError(fact, hint, file=folder)
     translator = load(folder)

@@ -132,15 +132,31 @@ def describe_translator(translator: Translator) -> dict[str, Any]:
 def is_written(path: Path, text: ShardText, how: Mapping[str, Any]) -> bool:
     """Return whether a shard exists; refuse a folder of another text or of other options.
 
-    `how` has the models and options. A damaged folder is refused, too.
+    `how` has the models and options. A damaged folder is refused, too, and so is a new shard beside
+    one with which it could not be merged.
     """
     if not path.exists():
+        require_matching_neighbour(path, text, how)
         return False
     found = open_folder(path, KIND)
     if name := find_difference(text.describe(how), found.about):
         raise InputError(f"is there already, of {another(name)}", AGAIN, file=path)
     found.verify()
     return True
+
+
+def require_matching_neighbour(path: Path, text: ShardText, how: Mapping[str, Any]) -> None:
+    """Raise InputError if the first shard beside `path` has another count, text or options."""
+    beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    first = next((one for one in beside if NAME.fullmatch(one.name)), None)
+    if first is None:
+        return
+    known, hint = open_folder(first, KIND).about, "choose another folder, or move that shard away"
+    if known.get("of") != text.shard.count:
+        fact = f"has shards of {known.get('of')}, and this one is of {text.shard.count}"
+        raise InputError(fact, hint, file=path.parent)
+    if name := find_difference(text.describe(how), known):
+        raise InputError(f"has {first.name}, of {another(name)}", hint, file=path.parent)
 
 
 @contextmanager

@@ -45,6 +45,7 @@ Links = Sequence[tuple[int, int]]  # (source word, target word), counted from 0,
 Side = Literal["before", "after"]
 Slot = tuple[Side, int]  # a side of a target word, and the word's index
 PUNCTUATION = ".,;:!?…'\"()[]{}«»„“”‚‘’¿¡،؛؟。、！？（）"
+OPENING, CLOSING = '([{«„“‚‘¿¡"', '.,;:!?…)]}»”“"'  # marks that may touch what stands as a word
 
 
 @final
@@ -56,8 +57,8 @@ class Anchor:
     last: int  # index of the word that ends before the markup, or that contains it; -1: none
     first: int  # index of the word that begins after the markup, or that contains it
     follows_space: bool  # whether no word touches the markup from the left
-    stands_free: bool  # whether the markup is no tag of a pair and has spaces on both sides
-    touches_punctuation: bool  # whether the tag touches a punctuation mark outside of its pair
+    stands_alone: bool  # whether it is no tag of a pair, and only spaces or punctuation touch it
+    touches_punctuation: bool  # whether punctuation follows it, or touches a tag outside its pair
 
 
 def insert_markup(
@@ -89,22 +90,26 @@ class MarkedWord:
 
     def add(self, anchor: Anchor, side: Side) -> None:
         """Add an anchor's markup on one side of the word, after any markup already on that side."""
-        space = " " if anchor.stands_free else ""
+        markup = anchor.piece.raw
+        if anchor.stands_alone:
+            markup = " " + markup if side == "after" else markup + " "
         if side == "after" and anchor.touches_punctuation and not self.after:
-            self.tail += anchor.piece.raw
+            self.tail += markup
         elif side == "after":
-            self.after += space + anchor.piece.raw
+            self.after += markup
         elif self.head or (anchor.touches_punctuation and anchor.piece.kind == "open"):
-            self.head += anchor.piece.raw + space
+            self.head += markup
         else:
-            self.before += anchor.piece.raw + space
+            self.before += markup
 
     def write(self, word: str, escape: Callable[[str], str]) -> str:
         """Return the word, escaped, with its markup."""
         core = word.strip(PUNCTUATION) or word
         first, last = word.split(core, 1)
         inside = self.head + escape(core) + self.tail
-        return self.before + escape(first) + inside + escape(last) + self.after
+        before = self.before.rstrip(" ") if word[0] in CLOSING else self.before
+        after = self.after.lstrip(" ") if word[-1] in OPENING else self.after
+        return before + escape(first) + inside + escape(last) + after
 
 
 def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
@@ -114,10 +119,11 @@ def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
         in_word = not before.isspace()
         if piece.kind != "text":
             first = words - 1 if in_word and not after.isspace() else words
-            outside = {"open": before, "close": after}.get(piece.kind, " ")
-            free = piece.kind == "empty" and not in_word and after.isspace()
+            is_apart = (not in_word or before in OPENING) and (after.isspace() or after in CLOSING)
+            alone = piece.kind == "empty" and is_apart
+            outside = {"open": before, "close": after}.get(piece.kind, after if alone else " ")
             anchors.append(
-                Anchor(piece, words - 1, first, not in_word, free, outside in PUNCTUATION)
+                Anchor(piece, words - 1, first, not in_word, alone, outside in PUNCTUATION)
             )
         elif text := INVISIBLE.sub("", piece.raw):
             words += len(text.split()) - (in_word and not text[0].isspace())

@@ -50,6 +50,34 @@ def test_the_surest_link_of_a_word_counts():
     assert translate("a <b>b</b>", "x y", (1, 1), (0, 0), (0, 1), (1, 0)) == "x <b>y</b>"
 
 
+@pytest.mark.parametrize(
+    ("fragment", "translation", "links", "expected"),
+    [
+        (
+            "opens <code>x</code>.",
+            "öffnet drei Dateien.",
+            [(0, 0), (1, 2)],
+            "drei <code>x</code> D",
+        ),
+        ("see <code>x</code>.", "die Katze.", [(0, 1)], "die Katze <code>x</code>."),
+        (
+            "Press <kbd>A</kbd>, <kbd>B</kbd>.",
+            "drei Hunde",
+            [],
+            "drei <kbd>A</kbd> Hunde <kbd>B</kbd>",
+        ),
+        (
+            "opens (<code>x</code>) the file.",
+            "öffnet die Datei.",
+            [(0, 0)],
+            "Datei <code>x</code>.",
+        ),
+    ],
+)
+def test_an_untranslated_word_is_not_glued_to_a_word(fragment, translation, links, expected):
+    assert expected in translate(fragment, translation, *links)
+
+
 def test_nested_pairs_stay_nested():
     fragment = '<a href="x?a&amp;b">the <b>red</b> dog</a> runs'
     links = (0, 0), (2, 1), (1, 2), (3, 3)

@@ -63,6 +63,7 @@ msgstr ""
 # the end"""
 )
 IMPOSSIBLE = "the header's Plural-Forms is impossible; each entry keeps the number that it has"
+TEMPLATE = "Plural-Forms is still a template's; write the target language's rule into it"
 SENTENCES = [
     "Open the file.", "Open %s.", 'It is "new".', "%d dog", "%d dogs", "Two lines.",
     "And a second.",
@@ -193,7 +194,7 @@ def test_each_plural_form_of_the_language_is_filled(plural, wanted, doubts):
     ("plural", "warning"),
     [
         ("nplurals=2; plural=n!=1;", []),
-        ("nplurals=INTEGER; plural=EXPRESSION;", []),
+        ("nplurals=INTEGER; plural=EXPRESSION;", [TEMPLATE]),
         ("nplurals=0; plural=0;", [IMPOSSIBLE]),
         ("nplurals=999999999; plural=0;", [IMPOSSIBLE]),
         ("nplurals=1; plural=0;", ["line 8: 2 plural forms, and the header's nplurals is 1"]),

@@ -8,6 +8,7 @@ from tests.view.explainer.samples import PAPERS, make_translator
 from tests.view.explainer.test_model import stored_model
 
 from transduce.view.explainer.experiments import (
+    LONGEST,
     Change,
     find_alpha,
     find_experiments,
@@ -17,6 +18,7 @@ from transduce.view.explainer.experiments import (
     translate_with_change,
 )
 from transduce.view.explainer.explain import explain
+from transduce.vocabulary import END
 
 TEXTS = ("the old dog sees a woman", "a woman sees the dog")
 
@@ -203,6 +205,14 @@ def test_words_in_another_order_are_told_from_another_ending():
     assert is_reordered("Der Mann hilft der Frau.", "Die Frau hilft dem Mann.")
     assert not is_reordered("Der Hund sieht die Katze.", "Der Hunde sieht die Katze.")
     assert not is_reordered("Der Hund sieht die Katze.", "Die Katze sieht die Katze.")
+
+
+def test_a_text_of_as_many_pieces_as_an_output_may_have_is_translated(translator):
+    text = "x " * LONGEST
+    (source,) = translator.task.encode_sources([text])
+    assert len(source) >= LONGEST
+    change = Change(("decoder.2.cross",))
+    assert translate_with_change(translator, stored_model(translator), text, change)[-1] == END
 
 
 def test_experiments_end_in_different_translations_where_a_sentence_allows_it(translator):

@@ -14,6 +14,7 @@ from tests.view.explainer.samples import SHAPES, TEXT, make_translator
 
 from transduce.inference.outputs import combine_models
 from transduce.search.trace import trace_beam_search
+from transduce.settings.search import PENALTIES
 from transduce.view.explainer.explain import build_stored_model
 from transduce.view.explainer.reference import trace_model
 from transduce.view.explainer.weights import store_weights
@@ -103,3 +104,17 @@ def test_the_search_finds_the_outputs_and_the_beams_of_python(browser, shape):
         assert found["score"] == pytest.approx(expected.best.score, abs=TOLERANCE)
         beams = [[list(one.ids) for one in step] for step in expected.steps]
         assert [[one["ids"] for one in step] for step in found["steps"]] == beams
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_the_page_computes_every_penalty(browser, penalty):
+    translator = make_translator(SHAPES["odd"], seed=12).searching(penalty=penalty)
+    open_explainer(browser, translator, TEXT)
+    decoder = combine_models([stored_model(translator)])
+    (source,) = translator.task.encode_sources([translator.task.normalise(TEXT)])
+    best = trace_beam_search(decoder, source, translator.recipe.search, 1).best
+    (found,) = search(browser, [TEXT])
+    assert found["ids"] == [*best.ids, END]
+    assert found["score"] == pytest.approx(best.score, abs=TOLERANCE)
+    change(browser, panel="beam")
+    assert "undefined" not in browser.run("return document.body.innerText")

@@ -1,8 +1,8 @@
 """PO files (GNU gettext): entries without a translation get one; all other lines stay.
 
-If a translation has other placeholders than its msgid, or if the target language has more plural
-forms than the model can tell apart, the entry is marked fuzzy, so that no program uses it before a
-person has seen it.
+An entry is marked fuzzy if a new translation has other placeholders than its source, or fills the
+third or a later plural form, since the model can tell only two forms apart. Programs do not use a
+fuzzy entry before a person has reviewed it.
 """
 
 import gettext
@@ -18,7 +18,7 @@ from transduce.text.paragraphs import LINE_END, SplitText, cut_at_spans, find_se
 from transduce.text.placeholders import compare_placeholders, has_words
 
 CHARSET = re.compile(r"charset=([\w.:-]+)")
-LANGUAGE = re.compile(r"^Language:\s*(\S+)", re.MULTILINE)
+LANGUAGE = re.compile(r"^Language:[ \t]*(\S+)", re.MULTILINE)
 PLURALS = re.compile(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;]+);?")
 STRING = r'"((?:[^"\\]|\\.)*)"\s*'
 FIELD = re.compile(rf"(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{{1,2}}\])?)\s*{STRING}")
@@ -106,12 +106,15 @@ def parse_po(text: str, options: ParseOptions) -> Document:
 
 
 def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Iterator[str]:
-    """Yield a warning for an invalid Plural-Forms header, and for each entry with too many forms.
+    """Yield a warning for an unusable Plural-Forms header, and for each entry with too many forms.
 
     `count` is the header's nplurals, or 0 if it is missing or invalid. The value INTEGER, which
-    templates have, gives no warning.
+    templates have, gives a warning only if an entry has plural forms.
     """
-    if "nplurals" in settings and not count and "nplurals=INTEGER" not in settings:
+    if "nplurals=INTEGER" in settings:
+        if any("msgid_plural" in entry.fields for entry in messages):
+            yield "Plural-Forms is still a template's; write the target language's rule into it"
+    elif "nplurals" in settings and not count:
         yield "the header's Plural-Forms is impossible; each entry keeps the number that it has"
     for entry in messages:
         forms = sum(name.startswith("msgstr[") for name in entry.fields)

@@ -150,7 +150,7 @@ def remove_traces(constituents: list[Constituent], is_word: list[bool]) -> list[
 
     `is_word` is False for a trace.
     """
-    new_index = [0, *accumulate(is_word)]
+    new_index = [0, *accumulate(map(int, is_word))]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     return [one for one in moved if one.start < one.end]
 

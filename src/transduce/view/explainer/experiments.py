@@ -199,7 +199,7 @@ def translate_with_change(
     stepwise = combine_models([model]) if is_same_model else RecomputingModel(model, operations)
     search = replace(translator.recipe.search, constrained=False, stop="exact")
     if not is_same_model:
-        room = max(0, LONGEST - len(source))
+        room = max(1, LONGEST - len(source))
         search = replace(search, extra_length=min(room, search.extra_length))
     if change.alpha is not None:
         search = replace(search, alpha=change.alpha)
