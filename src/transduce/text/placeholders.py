@@ -22,13 +22,16 @@ AFTER_NUMBER = rf"(?<=\d[ \u00a0\u202f]){FORMAT}(?![^\W_])"  # "2 %s", but not "
 PERCENT = r"(?<!\d)(?:\d{1,9}[.,])?\d{0,9}%%"  # %% and any number before it
 QT = r"(?<!\d)%L?[1-9]\d?(?!\d)"
 BRACES = r"\{{3,9}[^{}]{0,200}\}{3,9}|\{\{[^{}]{0,200}\}\}|[$%#]?\{[^{}\s]{0,200}\}"
+STATEMENT = r"\{%[^{}%]{0,200}%\}"  # of Jinja, Django and Twig
 ICU = r"\{\w{1,100}, ?(?:number|date|time|spellout|ordinal|duration)(?:, ?[^{}]{0,50})?\}"
 CASES = (  # of ICU's messages: {n, plural, one {# dog} other {# dogs}}
     r"\{\w{1,100}, ?(?:plural|select|selectordinal),(?:[^{}]{0,100}\{[^{}]{0,100}\}){1,9} ?\}"
 )
 URL = r"(?:\b(?i:https?|ftps?|sftp|file)://|\b(?i:mailto:|www\.)(?=[\w@]))[^\s<>\"“”„«»]+"
 EMAIL = r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
-ITEM = re.compile("|".join((URL, EMAIL, CASES, BRACES, ICU, PERCENT, PRINTF, AFTER_NUMBER, QT)))
+ITEM = re.compile(
+    "|".join((URL, EMAIL, CASES, STATEMENT, BRACES, ICU, PERCENT, PRINTF, AFTER_NUMBER, QT))
+)
 TAG, ENTITY = r"</?[a-zA-Z][^<>]*>", r"&(?:[a-zA-Z]+|#\d+|#x[0-9a-fA-F]+);"
 MARKUP = re.compile(f"{TAG}|{ENTITY}")
 DIGIT = re.compile(r"\d")
