@@ -353,3 +353,11 @@ def test_a_corpus_of_lines_is_no_text_for_a_tagger(call, tmp_path, name):
     ended = call("train", "tiny", *changes, "-o", tmp_path / "run")
     assert ended.code == 2
     assert f"error: the corpus {name} is no text for tagging\nhint: --tags FILE" in ended.stderr
+
+
+def test_a_copy_of_another_run_is_named_where_its_settings_are_refused(train, corpus):
+    copy = ("--copy-to", corpus / "copy")
+    assert train(*TINY, *SHORT, *copy, run="one").code == 0
+    ended = train(*TINY, *SHORT, "--set", "training.seed=9", *copy, run="other")
+    assert (ended.code, "training.seed is" in ended.stderr) == (2, True)
+    assert f"delete {corpus / 'other'}, which was put back from it" in ended.stderr

@@ -15,7 +15,7 @@ from transduce.cli import display, options, signals
 from transduce.cli.inputs import TRAINING, TextOptions
 from transduce.cli.options import FILE, FiniteRange, add_options, option
 from transduce.cli.training import display_run
-from transduce.errors import LostProcessError, NotFiniteError
+from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
@@ -143,8 +143,9 @@ def command(
         require_run_folder(output)
         was_there = output.exists()
         copy = None if copy_to is None else open_copy(copy_to, output)
-        if copy is not None and output.exists() and not was_there:
-            display.print_message(f"{output} is put back from its copy, {copy.address}")
+        address = copy.address if copy is not None and output.exists() and not was_there else ""
+        if address:
+            display.print_message(f"{output} is put back from its copy, {address}")
         inputs = TrainingInputs(
             folder=output,
             recipe=recipe,
@@ -160,7 +161,7 @@ def command(
             minutes=minutes,
             rank=processes.rank,
         )
-        with create_and_lock_folder(output):
+        with create_and_lock_folder(output), hint_at_copy(output, address):
             prepared = prepare(inputs)
             train_with_display(
                 output,
@@ -260,3 +261,16 @@ def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
         if processes.rank.rank == 0:
             raise
         raise SystemExit(fault.exit_code) from fault
+
+
+@contextmanager
+def hint_at_copy(output: Path, address: str) -> Iterator[None]:
+    """Add to an InputError's hint that `output` was put back from `address`, unless that is ""."""
+    try:
+        yield
+    except InputError as error:
+        if not address:
+            raise
+        hint = f"{error.hint}; if {address} is a copy of another run, delete {output}, which was "
+        hint += "put back from it, and choose another --copy-to"
+        raise InputError(error.fact, hint) from error
