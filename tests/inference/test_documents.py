@@ -74,6 +74,12 @@ def test_what_is_no_document_is_refused(translator, data, form, fact):
         transduce.translate_document(translator, data, form)
 
 
+def test_a_document_given_as_its_path_is_told_to_come_as_bytes(translator):
+    with pytest.raises(InputError, match="cannot be read") as error:
+        transduce.translate_document(translator, PAGE.decode(), "html")
+    assert "as bytes: text.encode()" in error.value.hint
+
+
 def test_warnings_count_sentences(translator):
     warnings: list[LineWarning] = []
     strict = replace(translator, on_warning=warnings.append)

@@ -111,6 +111,8 @@ def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator
         hint = "check the path and its rights"
         if isinstance(error, FileNotFoundError) and ADDRESS.match(name):
             hint = "texts are read from files: download it first"
+        elif isinstance(error, FileNotFoundError) and ("<" in name or "\n" in name):
+            hint = "check the path; a document itself is given in Python as bytes: text.encode()"
         elif isinstance(error, FileNotFoundError) and " " in name:
             hint = (
                 "check the path; a sentence goes to standard input: echo 'A dog.' | transduce …, "
