@@ -176,6 +176,7 @@ def test_the_formula_counts_the_parameters_of_the_model(mixing, kernel_size):
     assert count_parameters(architecture, 17, 17) == counted
 
 
+@pytest.mark.slow
 @others
 def test_a_model_learns_to_copy(mixing):
     architecture = sizes(mixing=mixing, d_model=32, d_ff=64, d_k=16, d_v=16)

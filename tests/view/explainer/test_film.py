@@ -68,6 +68,7 @@ def show(browser, picture, share=0.9):
     browser.run(SHOW, round(line["begin"] + share * (line["end"] - line["begin"]), 1))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_film_takes_a_minute_and_every_caption_can_be_read(browser, translator, language):

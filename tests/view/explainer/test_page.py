@@ -524,6 +524,7 @@ def test_no_fold_and_no_button_of_the_tour_changes_the_height_of_the_map(opened)
         opened.run("for (const one of document.querySelectorAll('details')) one.open = false")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_no_table_is_wider_than_a_phone(browser, language):
     browser.open_text(explain(make_translator(ODD), TEXT, language=language).page)
@@ -754,6 +755,7 @@ def test_a_part_that_changes_nothing_here_is_not_said_to_be_useless(opened):
     assert text_of(opened, "#changed").endswith(caution)
 
 
+@pytest.mark.slow
 def test_a_model_of_a_toy_task_is_not_said_to_translate_languages(browser):
     model = make_translator(ODD)
     data = replace(model.recipe.data, task="copy")

@@ -166,6 +166,7 @@ def test_a_page_in_another_language_shows_no_english(browser, translator, tmp_pa
     assert browser.console() == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_right_to_left_language_turns_the_page(browser, translator, tmp_path):
     file = written(tmp_path, GERMAN, "ar.json")
@@ -185,6 +186,7 @@ def test_a_link_of_a_tour_that_names_no_place_on_the_page_is_refused(tmp_path):
         read_tour(tmp_path / "tour")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("reads", "fixed", "visible"),

@@ -18,6 +18,7 @@ def translator():
     return make_translator(ODD)
 
 
+@pytest.mark.slow
 def test_a_tour_of_ones_own_takes_the_place_of_the_pages(browser, translator, tmp_path):
     file = tmp_path / "tour.json"
     file.write_text(
@@ -116,6 +117,7 @@ def test_in_each_step_target_and_sentence_lie_inside_the_window(browser, transla
     browser.resize(1200, 900)
 
 
+@pytest.mark.slow
 def test_a_far_picture_the_beam_and_a_slider_stand_below_the_stations_sentence(browser, translator):
     browser.resize(390, 844)
     open_explainer(browser, translator, TEXT)
@@ -193,6 +195,7 @@ return [cut.map(one => one.textContent), shown.length > 3, hidden.map(one => one
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
 @pytest.mark.parametrize(
     "title", ["Scores", "Weights", "What is read", "The norm", "The beam, first step"]
@@ -224,6 +227,7 @@ def test_the_tour_frames_the_largest_weight_of_one_word_on_another_and_its_score
         assert (int(row), int(column)) == max(pairs)[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1600, 950), (390, 844)])
 def test_the_calculation_of_the_framed_number_is_in_sight_with_its_picture(
     browser, translator, size
@@ -248,6 +252,7 @@ def test_the_calculation_of_the_framed_number_is_in_sight_with_its_picture(
     browser.resize(1200, 900)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1000, 900), (1280, 720), (1280, 900)])
 def test_no_step_shrinks_its_target_until_it_cannot_be_read(browser, translator, size):
     browser.resize(*size)

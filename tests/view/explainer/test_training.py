@@ -83,6 +83,7 @@ def test_loss_and_gradient_of_every_step_are_those_of_training(browser, form):
             assert one["least"] <= one["loss"] + TOLERANCE
 
 
+@pytest.mark.slow
 def test_the_learning_rate_is_that_of_training(browser):
     translator = open_trained(browser, **RATE)
     steps, warmups = [1, 2, 299, 300, 301, 1999, 100_000], [1, 300, 4_000]
@@ -93,6 +94,7 @@ def test_the_learning_rate_is_that_of_training(browser):
         assert rates == pytest.approx(expected, rel=1e-12, abs=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "named"), [("szegedy", "all V pieces"), ("t2t", "V − 1 wrong")])
 def test_the_smoothing_slider_starts_from_the_recipe_and_moves_by_key(browser, form, named):
     open_trained(browser, smoothing_form=form, label_smoothing=0.5)
@@ -132,6 +134,7 @@ return [[...svg.querySelectorAll("path")].slice(1).map(points),
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("smoothing", [0.1, 0.5])
 def test_the_smoothed_loss_is_drawn_against_the_probability_of_the_right_piece(
@@ -177,6 +180,7 @@ def test_the_warmup_slider_starts_from_the_recipe_and_moves_by_mouse(browser):
     assert browser.console() == []
 
 
+@pytest.mark.slow
 def test_a_warmup_longer_than_the_training_has_its_peak_at_the_end(browser):
     open_trained(browser, warmup=4_000, steps=100)
     change(browser, panel="rate")
