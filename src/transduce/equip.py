@@ -89,14 +89,14 @@ def choose_search_operations(
     return found
 
 
-def choose_strategy(
+def adapt_strategy(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
     """Return `strategy`; on a GPU with exact search, one that drops done sentences in groups."""
     choose = import_fast("choose")
     if choose is None:
         return strategy
-    found: DecodingStrategy = choose.choose_strategy(strategy, search, device)
+    found: DecodingStrategy = choose.adapt_strategy(strategy, search, device)
     return found
 
 

@@ -148,7 +148,6 @@ def kill_often(run, times, choose):
     return landed
 
 
-@pytest.mark.slow
 def test_forty_kills_lose_nothing_and_leave_nothing(run_in_memory, record):
     run = run_in_memory
     chance = random.Random(1)

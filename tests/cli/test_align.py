@@ -104,6 +104,12 @@ def test_a_run_cannot_store_a_choice(call, trained, gold):
     assert "is no model folder, and heads are stored with one" in ended.stderr
 
 
+def test_heads_of_a_folder_that_does_not_exist_are_not_chosen(call, folder, gold):
+    texts = folder / "d.en", folder / "d.de"
+    ended = call("align", folder / "none", *texts, "--choose", gold)
+    assert (ended.code, "none: no such folder" in ended.stderr) == (2, True)
+
+
 def test_translations_are_printed_with_their_links(call, folder):
     model = folder / "model"
     lines = [*(folder / "d.en").read_text().splitlines()[:3], ""]

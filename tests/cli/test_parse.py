@@ -159,6 +159,15 @@ def test_an_unconstrained_search_is_repaired_told_and_counted(parse):
     assert total == "warning: 2 lines have malformed outputs: repaired"
 
 
+def test_ten_of_many_malformed_trees_are_named_and_all_are_counted(parse):
+    ended = parse("--unconstrained", "--extra-length", "5", text="the dog saw a bank .\n" * 12)
+    *each, total = ended.stderr.splitlines()
+    assert [one.split(":")[1] for one in each] == [f" line {n}" for n in range(1, 11)]
+    assert (
+        total == "warning: 12 lines have malformed outputs: repaired; only the first 10 are named"
+    )
+
+
 def test_a_sentence_too_long_is_a_flat_tree_counted_and_the_others_go_on(parse):
     text = "dog " * 1_100 + "\nthe dog\n"
     ended = parse("--json", text=text)

@@ -105,7 +105,6 @@ def run_killed(die, *words):
     assert process.returncode == -signal.SIGKILL, said
 
 
-@pytest.mark.slow
 def test_shards_that_are_killed_twice_are_merged_to_the_text_of_one_process(
     call, babbler, text, shards, record
 ):

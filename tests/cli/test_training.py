@@ -62,7 +62,6 @@ def test_the_speed_is_that_of_updates_and_the_time_left_has_its_share_of_validat
     assert panel.recent.format_pace(Progress(step=2), 9) == ["100 tokens/s", "0:00:42 left"]
 
 
-@pytest.mark.slow
 def test_a_training_whose_messages_nobody_reads_any_more_ends_after_a_checkpoint(corpus):
     """As in `transduce train … 2>&1 | head`."""
     settings = ("training.steps=9_000", "training.validate_every=5", "training.threads=1")

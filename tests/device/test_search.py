@@ -9,7 +9,7 @@ from tests.model.tiny import sizes
 from tests.search.draws import draw
 from tests.stand_in.searches import SEARCH, SOURCES, decoder_of
 
-from transduce.equip import choose_strategy
+from transduce.equip import adapt_strategy
 from transduce.fast.choose import equip_for_inference
 from transduce.paper.model import StepwiseTransformer, build_transformer
 from transduce.paper.operations import run_layers
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.device
 def search_by(decoder, sources, search, nbest=1):
     """Return each source's best hypotheses, found as commands do."""
     operations = decoder.model.operations
-    strategy = choose_strategy(
+    strategy = adapt_strategy(
         beam_strategy(decoder, sources, search, nbest, operations=operations),
         search,
         decoder.device,

@@ -19,7 +19,7 @@ from tests.training.tiny import batch_of, training_of
 
 from transduce.fast import layer_graph
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import choose_strategy, equip_for_training, leave_together
+from transduce.fast.choose import adapt_strategy, equip_for_training, leave_together
 from transduce.fast.highest_sums import assume_any, find_block_maxima, highest_sums
 from transduce.fast.layer_graph import LayerGraph, StepKind
 from transduce.paper.model import StepwiseTransformer
@@ -230,7 +230,7 @@ def test_a_search_that_done_sentences_leave_together_finds_the_same(nbest):
     for device in (torch.device("cpu"), torch.device("meta")):
         toy = ToyDecoder(model, search.beam)
         one_by_one = beam_strategy(toy, sources, search, nbest)
-        strategy = choose_strategy(one_by_one, search, device)
+        strategy = adapt_strategy(one_by_one, search, device)
 
         def expand(*step, alone=one_by_one, chosen=strategy):
             result = chosen.expand(*step)
@@ -248,7 +248,7 @@ def test_sentences_of_a_search_that_stops_early_leave_one_by_one():
     """Else an output could still change while its sentence waits."""
     search = Search(stop="early")
     strategy = beam_strategy(ToyDecoder(random_model(1, symbols=5), 4), [(2, 0)], search)
-    assert choose_strategy(strategy, search, torch.device("meta")) is strategy
+    assert adapt_strategy(strategy, search, torch.device("meta")) is strategy
 
 
 @pytest.mark.parametrize(

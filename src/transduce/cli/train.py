@@ -271,6 +271,6 @@ def hint_at_copy(output: Path, address: str) -> Iterator[None]:
     except InputError as error:
         if not address:
             raise
-        hint = f"{error.hint}; if {address} is a copy of another run, delete {output}, which was "
-        hint += "put back from it, and choose another --copy-to"
-        raise InputError(error.fact, hint) from error
+        other = f"if {address} is a copy of another run, delete {output}, which was put back from "
+        hints = [*filter(None, [error.hint]), f"{other}it, and choose another --copy-to"]
+        raise InputError(error.fact, "; ".join(hints)) from error

@@ -226,7 +226,7 @@ def require_usable_output(
 @final
 @dataclass(frozen=True)
 class TextPart:
-    """What to translate of a text and where to write it: the output, block size and lines."""
+    """The lines of a text to translate, the output to write, and the size of a block of lines."""
 
     opened: AbstractContextManager[IO[str]]  # opens the output
     block: int  # number of lines that are searched together

@@ -160,7 +160,7 @@ def choose_operations(
     )
 
 
-def choose_strategy(
+def adapt_strategy(
     strategy: DecodingStrategy, search: Search, device: torch.device
 ) -> DecodingStrategy:
     """Return `strategy`, changed for exact search on a GPU to remove done sentences in groups.

@@ -8,7 +8,6 @@ attention of the step that reads a target piece (shifted), and of the step that 
 computes the attention anew, so that memory does not grow with the pairs.
 """
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -166,12 +165,11 @@ def choose_alignment_heads(
     folder, and `transduce.load` reads it. Fewer than 20 pairs cannot replace an earlier choice.
     """
     folder = read_path("model", model)
+    translator = load(folder)
     if not is_model(folder):
-        is_there = os.path.lexists(folder)
-        fact = "is no model folder, and heads are stored with one" if is_there else "no such folder"
+        fact = "is no model folder, and heads are stored with one"
         hint = "`transduce average` writes one; the weights of a run change as it goes on"
         raise InputError(fact, hint, file=folder)
-    translator = load(folder)
     choice = choose_heads(translator, source, target, gold)
     found, before = choice.best.result, choice.before
     if before is not None and choice.pairs < FEWEST_GOLD_PAIRS:

@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from transduce.equip import choose_batch_size, choose_search_operations, choose_strategy
+from transduce.equip import adapt_strategy, choose_batch_size, choose_search_operations
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference.lines import EncodedLine, LineWarning
 from transduce.machine.limits import free_memory_bytes
@@ -106,7 +106,7 @@ def search_sources(
     operations = choose_search_operations(models, len(distinct))
     model, distinct = with_constraints(combine_models(models, operations), distinct)
     strategy = choose_beam_strategy(model, distinct, search, n, operations=operations[0])
-    strategy = choose_strategy(strategy, search, model.device)
+    strategy = adapt_strategy(strategy, search, model.device)
     found = dict(search_in_memory(model, distinct, search, strategy))
     return [found[index][:n] for index in indices]
 

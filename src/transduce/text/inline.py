@@ -107,8 +107,9 @@ class MarkedWord:
         core = word.strip(PUNCTUATION) or word
         first, last = word.split(core, 1)
         inside = self.head + escape(core) + self.tail
-        before = self.before.rstrip(" ") if word[0] in CLOSING else self.before
-        after = self.after.lstrip(" ") if word[-1] in OPENING else self.after
+        is_mark = not word.strip(PUNCTUATION)  # it touches what its side opens or closes
+        before = self.before.rstrip(" ") if is_mark and word[0] in CLOSING else self.before
+        after = self.after.lstrip(" ") if is_mark and word[-1] in OPENING else self.after
         return before + escape(first) + inside + escape(last) + after
 
 

@@ -72,6 +72,8 @@ def test_the_surest_link_of_a_word_counts():
             [(0, 0)],
             "Datei <code>x</code>.",
         ),
+        ('a <img> "b" c', 'x "y" z', [], 'x <img> "y" z'),
+        ('a "b" <img> c', 'x "y" z', [], 'x "y" <img> z'),
     ],
 )
 def test_an_untranslated_word_is_not_glued_to_a_word(fragment, translation, links, expected):

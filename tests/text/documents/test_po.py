@@ -206,6 +206,13 @@ def test_a_header_of_impossible_plural_forms_is_a_warning(plural, warning):
     assert list(parse(file).warnings) == warning
 
 
+def test_a_language_that_a_header_leaves_empty_is_not_read_from_its_next_line():
+    file = HEADER.replace("Language: de", "Language: ")
+    options = ParseOptions(name="de.po", language="de")
+    assert parse_po(file, options).warnings == []
+    assert parse_po(file.replace("Language: ", "Language: fr"), options).warnings != []
+
+
 def test_a_template_gets_a_charset():
     file = HEADER.replace("UTF-8", "CHARSET") + '\nmsgid "a"\nmsgstr ""\n'
     assert "charset=UTF-8" in translate(file, lambda _: "ä").text

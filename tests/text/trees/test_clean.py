@@ -87,3 +87,8 @@ def test_cleaned_gum_has_its_27_labels_and_no_traces(shared):
             trees += 1
             labels.update(tree.labels)
     assert (len(labels), trees) == (27, 14_597)
+
+
+def test_spans_are_numbers_in_json():
+    tree = cleaned("(S (NP (NN a)) (VP (VB b)))")
+    assert json.dumps(tree.constituents) == '[["S", 0, 2], ["NP", 0, 1], ["VP", 1, 2]]'

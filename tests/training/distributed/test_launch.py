@@ -64,7 +64,6 @@ KILLED = "os.kill(os.getpid(), signal.SIGKILL)"
 STOPPED = "os.kill(os.getpid(), signal.SIGSTOP)"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "loss"),
     [
