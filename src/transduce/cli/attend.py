@@ -37,7 +37,7 @@ COLUMNS = ("kind", "layer", "head", "tendency", "share", "entropy", "distance", 
 @final
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """The options of the HTML page about one text."""
+    """The options of the page that shows the attention on one text."""
 
     layers: tuple[int, ...] | None = option(
         type=Numbers(), help="Layers of the page, such as 5,6 (default: all)."

@@ -299,7 +299,7 @@ def list_differences(model: TaskModel) -> list[str]:
 @final
 @dataclass(frozen=True)
 class OnnxState:
-    """The decoder's cache: keys and values of sources and of past tokens, and the past length."""
+    """The decoder's state: encoded sources and mask, keys and values of the past, its length."""
 
     memory: dict[str, Any]  # the encoder's outputs and the mask, by the names of the step's inputs
     past: tuple[Any, Any]  # the keys and values of self-attention

@@ -187,7 +187,7 @@ def leave_together(step: StepResult) -> StepResult:
 
 
 def choose_highest_sums(device: torch.device) -> HighestSums:
-    """Return the fastest `highest_sums` function for a GPU, one without GPU synchronization."""
+    """Return a `highest_sums` that waits for no GPU, by Triton if it runs on `device`."""
     if not can_run_triton(device, "triton_search"):
         find_maxima = partial(find_block_maxima, is_any=assume_any)
         return partial(highest_sums, find_maxima=find_maxima)

@@ -50,7 +50,7 @@ def shift_right(bits: Int[Tensor, "*shape"], count: int) -> Int[Tensor, "*shape"
 def derive_key(
     key: Int[Tensor, "*#shape"], number: Int[Tensor, "*#shape"] | int
 ) -> Int[Tensor, "*shape"]:
-    """Derive a random key from `key` and `number`; with one `key`, each number has its own."""
+    """Derive a random key from `key` and `number`; different numbers give different keys."""
     return mix_bits((key ^ number) + GOLDEN)
 
 

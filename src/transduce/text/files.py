@@ -443,7 +443,7 @@ def require_plain(head: bytes, file: str) -> None:
 
 
 def describe_records(lines: Sequence[str]) -> str:
-    """Return a warning if there are 20 or more lines, all JSON or all with a tab; otherwise ""."""
+    """Return a phrase if all of 20 or more lines are JSON, or all have a tab; else ""."""
     if len(lines) >= FEWEST_LINES:
         if all("\t" in line.strip() for line in lines):
             return "each line has a tab, as in a file of pairs"

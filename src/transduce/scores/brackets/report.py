@@ -209,10 +209,10 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message) per fault; repeat a word outside a leaf's message forever.
+    """Yield (line number, message) for each fault; the message on a stray word comes without end.
 
-    EVALB repeats that message, too. If one file has more lines, a message
-    about this comes last.
+    A stray word stands outside of a leaf, and EVALB loops there, too. If one file has more lines,
+    a message about this comes last.
     """
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)
