@@ -93,7 +93,7 @@ def test_every_test_that_is_named_is_there(page):
 @each_naming_page
 def test_every_setting_that_is_named_is_one(page):
     text = page.read_text(encoding="utf-8")
-    found = quoted(page, r"(architecture|data|training|search)\.(?!json|py)[a-z_0-9]+")
+    found = quoted(page, r"(architecture|data|training|search)\.(?!js|py)[a-z_0-9]+")
     found |= set(re.findall(r"--set ((?:architecture|data|training|search)\.\w+)", text))
     assert found - set(SETTINGS) == set()
 
