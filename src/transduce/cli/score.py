@@ -124,7 +124,8 @@ class ScoreCommand(click.Command):
 @click.option(
     "--scheme",
     type=click.Choice(list(SCHEMES)),
-    help="Which labels form a span; raw: each run of one label (default: bio).",
+    help="Which labels form a span (default: bio, which also reads IOB2). bio-strict: as in "
+    "seqeval's strict mode; raw: each run of one label.",
 )
 @click.option(
     "--alignments",

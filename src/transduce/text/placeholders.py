@@ -22,7 +22,7 @@ AFTER_NUMBER = rf"(?<=\d[ \u00a0\u202f]){FORMAT}(?![^\W_])"  # "2 %s", but not "
 PERCENT = r"(?<!\d)(?:\d{1,9}[.,])?\d{0,9}%%"  # %% and any number before it
 QT = r"(?<!\d)%L?[1-9]\d?(?!\d)"
 BRACES = r"\{{3,9}[^{}]{0,200}\}{3,9}|\{\{[^{}]{0,200}\}\}|[$%#]?\{[^{}\s]{0,200}\}"
-STATEMENT = r"\{%[^{}%]{0,200}%\}"  # of Jinja, Django and Twig
+STATEMENT = r"\{%[^{}%]{0,200}%\}|<%[^%]{0,200}%>"  # of Jinja, Django and Twig; of ERB and EJS
 ICU = r"\{\w{1,100}, ?(?:number|date|time|spellout|ordinal|duration)(?:, ?[^{}]{0,50})?\}"
 CASES = (  # of ICU's messages: {n, plural, one {# dog} other {# dogs}}
     r"\{\w{1,100}, ?(?:plural|select|selectordinal),(?:[^{}]{0,100}\{[^{}]{0,100}\}){1,9} ?\}"

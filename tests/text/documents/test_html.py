@@ -31,7 +31,7 @@ TRANSLATED = """<!DOCTYPE html>
 """
 TAGS = """<p> </p> <b> </b> <br> <i translate=no> <i translate=yes> </i> <pre> </pre> <script>
     </script> <!-- --> <! <? <![ ]]> <a <a$ </ </a href="> &amp; &nbsp; &#x; & < > " ' = <li>
-    <table> <![if <textarea> </textarea> <title> </title> <svg/> <!doctype"""
+    <table> <% %> <%= > <![if <textarea> </textarea> <title> </title> <svg/> <!doctype"""
 MARKUP = st.sampled_from([*TAGS.split(), "One. Two", " ", "\n", "ä", "\0", "\u2028", "\r\n"])
 
 
@@ -47,6 +47,14 @@ def test_a_document_that_is_not_changed_comes_back_byte_for_byte():
 def test_only_text_is_changed():
     split = split_html(PAGE)
     assert split.join(["@"] * len(SENTENCES)) == TRANSLATED
+
+
+def test_the_code_of_a_template_is_markup():
+    page = '<p>I <%= if x > 1\n%>see <a href="<%= url %>">it</a>.<% end %></p> a <% b'
+    assert split_html(page, inline=True).sentences == ("I see it.", "a <% b")
+    assert split_html(page).join(["@"] * 4) == (
+        '<p>@ <%= if x > 1\n%>@ <a href="<%= url %>">@</a>.<% end %></p> @'
+    )
 
 
 def test_the_page_names_the_language_of_its_translation():

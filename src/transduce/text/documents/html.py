@@ -30,6 +30,8 @@ BLANK = r"\s|&nbsp;|&#160;|&#[xX][aA]0;"
 LANGUAGE = re.compile(r"""(\s(?:xml:)?lang\s*=\s*["']?)([a-z][a-z0-9-]*)""", re.IGNORECASE)
 HTML = re.compile(r"<html\b[^>]*", re.IGNORECASE)
 MARKUP_START = re.compile("<[a-zA-Z/!?]")
+TEMPLATE_CODE = re.compile("<%[^%]*%>")  # of ERB, EJS and JSP
+NO_LINE_END = re.compile(r"[^\n]")
 
 CODE = """script style pre code kbd samp var tt textarea svg math template iframe object
     noembed noframes xmp plaintext listing"""
@@ -86,7 +88,7 @@ def find_starts(document: str) -> list[Start]:
     search the rest for the end of each <, in quadratic time.
     """
     finder, end = PieceFinder(document), document.rfind(">") + 1
-    finder.feed(mask_references(document[:end]))
+    finder.feed(mask_references(TEMPLATE_CODE.sub(mask_template_code, document[:end])))
     finder.close()
     last: Kind = "text" if finder.is_translated() else "boundary"
     cut = MARKUP_START.search(document, end)
@@ -95,6 +97,11 @@ def find_starts(document: str) -> list[Start]:
         (end, last, ""),
         (cut.start() if cut else len(document), "boundary", ""),
     ]
+
+
+def mask_template_code(found: re.Match[str]) -> str:
+    """Return a comment as long as the matched code of a template, with the same line ends."""
+    return f"<!{NO_LINE_END.sub('_', found[0][2:-1])}>"
 
 
 def parse_html(text: str, options: ParseOptions) -> Document:
