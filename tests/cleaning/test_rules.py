@@ -72,6 +72,17 @@ def test_lines_of_a_test_set_are_found_whatever_their_case_and_punctuation(tmp_p
     assert rules.find_broken("a dog runs !", "Hund") == ["leak"]
     assert rules.find_broken("cat", "»Eine Katze!«") == ["leak"]
     assert rules.find_broken("A dog runs fast.", "…") == []
+    (tmp_path / "marks").write_text("Das Cafe\u0301.\nकी\n")
+    rules = Rules(test_lines=read_test_lines([tmp_path / "marks"]))
+    assert rules.find_broken("a café", "das Café!") == ["leak"]
+    assert rules.find_broken("x", "का") == []
+
+
+@pytest.mark.parametrize("code", ["no", "pt_BR", "sr_Latn"])
+def test_codes_of_languages_have_every_form_that_a_model_takes(code):
+    pytest.importorskip("py3langid")
+    broken = Rules(languages=("en", code)).find_broken("A dog runs here.", "The cat sleeps there.")
+    assert broken == ["language"]
 
 
 def test_a_report_tells_what_a_rule_dropped_alone():

@@ -1,5 +1,6 @@
 """Lines and pairs from files of all kinds."""
 
+import codecs
 import gzip
 import io
 import lzma
@@ -192,6 +193,8 @@ def test_a_line_without_end_is_refused(file, monkeypatch):
         InputError, match=r"line 2: no end of line within 1 MiB(.|\n)*is this a text"
     ):
         list(read_lines(file(b"a\n" + b"x" * (1 << 20))))
+    with pytest.raises(InputError, match="line 1: no end of line"):
+        list(read_lines(file(codecs.BOM_UTF8 + b"x" * (1 << 20))))
 
 
 def test_pairs_are_lines_side_by_side(file):

@@ -217,6 +217,7 @@ def test_a_memory_is_not_read_as_the_text_of_one_side(tmp_path):
         ("a.csv", "a,A,b\n1,2,3\n", ("a", "b"), "several columns are called a"),
         ("a.csv", "a,b,c\n1,2,3\n", None, "no column is called source\nhint: .*: a, b, c"),
         ("a.csv", "a,b\nc\n", None, "line 2: 1 column, and number 2 is read"),
+        ("a.csv", "a,b\nc, d,e\n", None, "line 2: 3 columns, and the first row has 2"),
         ("a.csv", "a,b\nc\0,d\n", None, "line 2: a NUL character"),
         ("a.csv", 'a,"b\nc\n', None, "is no CSV: unexpected end of data"),
         ("a.tsv", "a\tb\n", ("en", "de"), "these columns have no names"),
@@ -225,6 +226,11 @@ def test_a_memory_is_not_read_as_the_text_of_one_side(tmp_path):
 def test_what_cannot_be_read_is_refused(tmp_path, name, text, columns, fact):
     with pytest.raises(InputError, match=fact):
         read(tmp_path, name, text, columns)
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ";"])
+def test_a_comma_in_a_text_is_no_delimiter_beside_another(tmp_path, delimiter):
+    assert read(tmp_path, "a.csv", f"Hello, world{delimiter}Hallo\n") == [("Hello, world", "Hallo")]
 
 
 def test_an_encoding_that_was_not_named_is_refused(tmp_path):

@@ -63,6 +63,13 @@ def test_translations_of_sentences_without_blanks_between_get_them():
     assert split.join(["今日は。", "良い！", "はい。"]) == "今日は。良い！ はい。"
 
 
+@pytest.mark.parametrize("blank", ["\xa0", "\u2009", "\u202f"])
+def test_a_wide_blank_before_a_stop_ends_no_sentence_in_an_error(blank):
+    pytest.importorskip("sentencex")
+    found = split_text(f"Plan B{blank}. Hola a ti.", "es")
+    assert "".join(found.sentences).replace(" ", "") == f"PlanB{blank}.Holaati."
+
+
 def test_without_sentencex_the_rules_are_ours(monkeypatch):
     monkeypatch.setattr("transduce.text.paragraphs.find_spec", lambda _: None)
     assert split_text("Sr. García. Bien.", "es").sentences == ("Sr.", "García.", "Bien.")

@@ -18,6 +18,7 @@ from transduce.text.languages import (
     can_detect_languages,
     detect_language,
     rank_languages,
+    to_detected_code,
 )
 from transduce.text.pair_files import is_exchange_file, read_pair_file
 from transduce.text.placeholders import count_items, count_numbers
@@ -98,7 +99,7 @@ def require_detectable(language: object) -> None:
         fact = "languages are not detected here: py3langid is not installed, or does not load"
         raise InputError(fact, "pip install py3langid")
     known = {code for code, _ in rank_languages("any text")}
-    is_known = isinstance(language, str) and language.partition("-")[0] in known
+    is_known = isinstance(language, str) and to_detected_code(language) in known
     fact = f"py3langid does not know the language {short_repr(language)}"
     require(is_known, fact, "a two-letter code, such as de")
 
@@ -111,7 +112,7 @@ def is_in_other_language(text: str, language: str) -> bool:
     if not language:
         return False
     code, share = detect_language(text)
-    return share > SURE and code not in (language.partition("-")[0], NO_LANGUAGE)
+    return share > SURE and code not in (to_detected_code(language), NO_LANGUAGE)
 
 
 def measure_letter_share(text: str) -> float:
@@ -122,7 +123,8 @@ def measure_letter_share(text: str) -> float:
 
 def strip_to_letters(text: str) -> str:
     """Return a text's letters and digits, in lower case; near-copies of a line become equal."""
-    return "".join(filter(str.isalnum, text.casefold()))
+    folded = unicodedata.normalize("NFC", text.casefold())
+    return "".join(one for one in folded if one.isalnum() or unicodedata.category(one)[0] == "M")
 
 
 def read_test_lines(files: Iterable[Path]) -> frozenset[str]:

@@ -285,7 +285,8 @@ def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
     while raw := file.readline(most):
         if len(raw) == most and not raw.endswith(b"\n"):
             raw = read_long_line(file, raw)
-        raw = raw.removeprefix(mark)
+        if len(raw) < MAX_LINE_BYTES:
+            raw = raw.removeprefix(mark)
         mark = b""
         if raw:  # empty if the file holds only a byte-order mark, which is not a line
             yield raw

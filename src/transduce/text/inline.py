@@ -164,7 +164,7 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
     """
     partners = pair_tags([anchor.piece for anchor in anchors])
     pairs = [(index, end) for index, end in sorted(partners.items()) if index < end]
-    insides = {pair: range(anchors[pair[0]].first, anchors[pair[1]].last + 1) for pair in pairs}
+    insides = find_insides(anchors, pairs)
     for inside in insides.values():
         link_unlinked_span(inside, owners)
     slots = [find_slot(anchor, owners) for anchor in anchors]
@@ -182,6 +182,22 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
             slots[pair[1]] = slots[pair[0]]
         outer.append((pair[1], run or (limits[0], limits[0] + 1)))
     return slots
+
+
+def find_insides(
+    anchors: Sequence[Anchor], pairs: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], range]:
+    """Return the source words inside of each pair of tags; none is in two pairs side by side.
+
+    A word with an end tag in its middle, and another start tag after it, is the first pair's.
+    `pairs` has the indices of start and end tags, in order.
+    """
+    insides, after = dict[tuple[int, int], range](), dict[int, int]()  # end tag -> next free word
+    for start, end in pairs:
+        taken = max((word for tag, word in after.items() if tag < start), default=0)
+        after[end] = anchors[end].last + 1
+        insides[start, end] = range(max(anchors[start].first, taken), after[end])
+    return insides
 
 
 def link_unlinked_span(inside: range, owners: list[int | None]) -> None:

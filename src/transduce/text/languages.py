@@ -48,6 +48,12 @@ def read_primary_code(language: str) -> str:
     return re.split(r"[-_@.]", language, maxsplit=1)[0].lower()
 
 
+def to_detected_code(language: str) -> str:
+    """Return the code that a language has in detection: "nb" for "no", "pt" for "pt-BR"."""
+    primary = read_primary_code(language)
+    return OTHER_CODES.get(primary, primary)
+
+
 def can_detect_languages() -> bool:
     """Return whether py3langid, which `rank_languages` needs, is installed and loads."""
     try:
@@ -80,8 +86,7 @@ def find_other_language(text: str, expected: str) -> str:
         (code, probability), *others = rank_languages(text[:SAMPLE_CHARACTERS])
     except OSError:
         return ""
-    primary = read_primary_code(expected)
-    of_expected = dict(others).get(OTHER_CODES.get(primary, primary), 1.0)
+    of_expected = dict(others).get(to_detected_code(expected), 1.0)
     is_other = probability >= SURE and of_expected <= DOUBTFUL and code != NO_LANGUAGE
     return code if is_other else ""
 

@@ -38,7 +38,7 @@ PART = 1 << 16
 DEEPEST = 100  # most levels of nested elements
 CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # hold no words
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-DELIMITERS = ",;\t|"
+DELIMITERS = "\t;,|"  # the first one wins a tie
 QUOTED = re.compile(r'"[^"]*"')
 OTHER_NAMES = """
 ar:العربية cs:čeština da:dansk de:deutsch:allemand el:ελληνικά en:englisch:anglais:inglés:inglese
@@ -141,16 +141,18 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
         wide = find_wide_encoding(head)
         encoding = wide or "utf-8"
         stream = io.TextIOWrapper(file, encoding, newline="")
-        first = QUOTED.sub("", head.decode(encoding, "ignore").partition("\n")[0])
         csv.field_size_limit(max(LONGEST_CELL, csv.field_size_limit()))  # of the whole process
-        rows = csv.reader(stream, delimiter=max(DELIMITERS, key=first.count), strict=True)
-        places = None
+        first = head.decode(encoding, "ignore").partition("\n")[0]
+        rows = csv.reader(stream, delimiter=find_delimiter(first), strict=True)
+        places, width = None, 0
         try:
             for row in filter(None, rows):
                 if places is None:
+                    width = len(row)
                     places, is_head = find_columns(row, columns, name)
                     if is_head:
                         continue
+                require_no_more_cells(row, width, name, rows.line_num)
                 yield take_pair(row, places, name, rows.line_num)
         except csv.Error as error:
             hint = "quotes stand around a whole text, and are doubled in it"
@@ -160,6 +162,20 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
             hint = "is the file complete? save it again" if wide else hint
             fact = f"not {wide or 'UTF-8'}"
             raise InputError(fact, hint, file=name, line=rows.line_num + 1) from None
+
+
+def find_delimiter(first: str) -> str:
+    """Return the most frequent delimiter in a CSV's first line outside of quotes, "," if none."""
+    unquoted = QUOTED.sub("", first)
+    return max(filter(unquoted.count, DELIMITERS), key=unquoted.count, default=",")
+
+
+def require_no_more_cells(row: Sequence[str], width: int, name: str, line: int) -> None:
+    """Raise InputError if a CSV row has more cells than `width`, those of the first row."""
+    if any(row[width:]):
+        hint = "quote a text with a delimiter or a line break in it"
+        fact = f"{count_columns(row)}, and the first row has {width}"
+        raise InputError(fact, hint, file=name, line=line)
 
 
 def take_pair(row: Sequence[str], places: tuple[int, int], name: str, line: int) -> Pair:

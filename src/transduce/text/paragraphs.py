@@ -22,6 +22,7 @@ from transduce.text.sentences import can_end_sentence, can_start_sentence
 WORD = re.compile(r"\S+")
 BULLETS = "-–—*•·●▪■►▶#>|_~=+"  # a word of these characters does not start a sentence
 OUR_LANGUAGES = ("", UNNAMED[0], "en", "de", "fr")  # their sentences are found by `text.sentences`
+WIDE_BLANK = re.compile(r"[^\S\x00-\x7f]")  # sentencex 1.0 panics at these
 LINE_END = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -89,7 +90,7 @@ def find_sentences(
         return
     from sentencex import segment
 
-    ends = [0, *accumulate(map(len, segment(code, text)))]
+    ends = [0, *accumulate(map(len, segment(code, WIDE_BLANK.sub(" ", text))))]
     for span in pairwise(ends):
         yield from find_sentences_in(text, span, word, line_end, unescape, by_punctuation=False)
 
@@ -115,6 +116,7 @@ def find_sentences_in(
                 yield start, end
             before, has_letter = "", False
         if not before and not here.strip(BULLETS):
+            end = match.end()
             continue
         start = start if before else match.start()
         end, before = match.end(), here

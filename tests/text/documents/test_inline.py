@@ -10,7 +10,9 @@ from transduce.text.documents.html import split_html
 
 OPEN = [f"<{name}>" for name in ("b", "i", "a")]
 CLOSE = [f"</{name}>" for name in ("b", "i", "a")]
-TOKENS = st.sampled_from([*OPEN, *CLOSE, "<img>", "<code>x</code>", "one", "two,", " ", "(", "!"])
+TOKENS = st.sampled_from(
+    [*OPEN, *CLOSE, "<img>", "<code>x</code>", "one", "two,", "a</b><i>b", " ", "(", "!"]
+)
 
 
 def translate(fragment, translation, *links):
@@ -127,6 +129,14 @@ def test_an_empty_translation_keeps_the_tags():
 
 def test_a_translation_is_escaped_beside_tags():
     assert translate("a <b>b</b>", "<x> &y") == "&lt;x&gt; <b>&amp;y</b>"
+
+
+def test_pairs_that_touch_one_word_do_not_cross():
+    links = (0, 0), (1, 1), (2, 2)
+    moved = translate("The <b>student</b><i>'s</i> dog runs.", "Der Student ist alt.", *links)
+    assert moved == "Der <b>Student</b><i></i> ist alt."
+    within = translate("a <a><b>dog</b><i>1</i></a> c", "x y z", *links)
+    assert within == "x <a><b>y</b><i></i></a> z"
 
 
 @given(st.lists(TOKENS, max_size=30).map("".join), st.data())

@@ -237,6 +237,11 @@ def test_a_malformed_file_is_refused_with_its_line(file, fact):
         parse(file)
 
 
+def test_escaped_bytes_are_those_of_utf8():
+    assert unescape(r"Caf\303\251 \xe2\x82\xac\n\x\\303") == "Café €\nx\\303"
+    assert unescape(r"\351t") == "\ufffdt"
+
+
 @given(st.text(st.characters(codec="utf-8") | st.sampled_from(' "\\\n\t\r\x01ab%'), max_size=300))
 def test_any_text_is_written_as_polib_reads_it(text):
     lines = list(write_field("msgstr", text, ""))

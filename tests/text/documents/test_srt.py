@@ -61,6 +61,12 @@ def test_only_the_text_of_cues_is_changed(line_end):
     assert swap_case(document).text == wanted
 
 
+def test_a_line_that_is_wrapped_has_the_line_end_of_the_file():
+    film = "1\r\n00:00:01,000 --> 00:00:02,500\r\nHello you.\r\n\r\n"
+    found = parse(film).join(["Hello to you, whom we have not seen for so long."], [[]]).text
+    assert found.count("\n") == found.count("\r\n") == 5
+
+
 def test_without_links_the_texts_between_tags_are_sentences():
     document = parse(FILM, inline=False)
     assert list(document.sentences) == [

@@ -132,6 +132,11 @@ def test_states_say_that_a_machine_translated():
     assert '<segment id="1" state="translated">' in repeat(parse(NEW)).text
 
 
+def test_attributes_of_other_programs_change_no_state():
+    text = NEW.replace('state="final"', 'state="final" xmlns:my="urn:my" my:state="initial"')
+    assert len(parse(text).sentences) == len(parse(NEW).sentences)
+
+
 def test_an_approved_translation_stays_and_a_new_one_is_not_approved():
     text = OLD.replace('id="4"', 'id="4" approved="yes"')
     assert "x</target>" in swap_case(parse(text)).text

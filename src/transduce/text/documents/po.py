@@ -23,7 +23,8 @@ PLURALS = re.compile(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;]+);?")
 STRING = r'"((?:[^"\\]|\\.)*)"\s*'
 FIELD = re.compile(rf"(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{{1,2}}\])?)\s*{STRING}")
 CONTINUATION = re.compile(STRING)
-ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
+BYTE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2}))")  # one of a character in UTF-8
+ESCAPE = re.compile(rf"(?:{BYTE.pattern})+|\\.")
 MEANINGS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 ESCAPES = {meaning: f"\\{letter}" for letter, meaning in MEANINGS.items()}
 ESCAPES |= {'"': '\\"', "\\": "\\\\"}
@@ -312,13 +313,13 @@ def escape(text: str) -> str:
 
 def unescape(written: str) -> str:
     """Return the text that a string of a PO file holds, with its escapes resolved."""
-    return ESCAPE.sub(lambda one: read_escape(one[1]), written)
+    return ESCAPE.sub(lambda one: read_escape(one[0]), written)
 
 
-def read_escape(letters: str) -> str:
-    """Return the character of an escape sequence; `letters` is the sequence without backslash."""
-    if letters[0] in "01234567":
-        return chr(int(letters, 8))
-    if letters[0] == "x" and len(letters) > 1:
-        return chr(int(letters[1:], 16))
-    return MEANINGS.get(letters, letters)
+def read_escape(written: str) -> str:
+    """Return the text of an escape such as \\n, or of escaped bytes in a row such as \\303\\251."""
+    octets = BYTE.findall(written)
+    if not octets:
+        return MEANINGS.get(written[1], written[1])
+    numbers = (int(octal, 8) if octal else int(digits, 16) for octal, digits in octets)
+    return bytes(number & 0xFF for number in numbers).decode("utf-8", "replace")

@@ -50,6 +50,7 @@ def read_time(text: str) -> tuple[float, ...]:
 def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
     """Split a SubRip file into blocks and the strings between them; InputError if malformed."""
     parts, cue, in_cue = list[str | Block](), "", False
+    line_end = "\r\n" if "\r\n" in text else "\n"
     for number, line in enumerate(LINE.findall(text), start=1):
         content = line.strip()
         is_time = TIMES.fullmatch(content) is not None
@@ -63,12 +64,12 @@ def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
             fact = "neither the number nor the times of a cue"
             hint = "cues are a number, a line such as 00:01:02,000 --> 00:01:04,500, and text"
             raise InputError(fact, hint, file=options.name, line=number)
-        parts += [*build_cues(cue, options), line] if cue else [line]
+        parts += [*build_cues(cue, line_end, options), line] if cue else [line]
         cue, in_cue = "", is_time
-    return [*parts, *build_cues(cue, options)] if cue else parts
+    return [*parts, *build_cues(cue, line_end, options)] if cue else parts
 
 
-def build_cues(text: str, options: ParseOptions) -> Iterator[str | Block]:
+def build_cues(text: str, line_end: str, options: ParseOptions) -> Iterator[str | Block]:
     """Split a cue after lines that end a sentence; yield each part as a block, then its line end.
 
     A cue is not split inside a pair of tags. With several speakers, each line is a block.
@@ -84,7 +85,7 @@ def build_cues(text: str, options: ParseOptions) -> Iterator[str | Block]:
     for group in groups:
         whole = "".join(group)
         raw = whole.rstrip("\r\n")
-        yield build_cue(raw, len(group), options)
+        yield build_cue(raw, len(group), line_end, options)
         yield whole[len(raw) :]
 
 
@@ -94,12 +95,11 @@ def ends_sentence(line: str, following: str) -> bool:
     return bool(before and after) and can_end_sentence(before[-1]) and can_start_sentence(after[0])
 
 
-def build_cue(raw: str, line_count: int, options: ParseOptions) -> Block:
+def build_cue(raw: str, line_count: int, line_end: str, options: ParseOptions) -> Block:
     """Build one block from a cue's text of `line_count` lines, which are translated together.
 
     The translation has as many lines, or more if it is long.
     """
-    line_end = "\r\n" if "\r\n" in raw else "\n"
     split = split_markup(find_pieces(raw, options), str, str, language=options.source_language)
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> str:

@@ -52,7 +52,9 @@ class Event:
     kind: Literal["start", "end", "text", "cdata", "other"]
     raw: str
     name: str = ""  # the element's name without its prefix
-    attributes: Mapping[str, str] | None = None  # of a start tag, by name without its namespace
+    attributes: Mapping[str, str] | None = (
+        None  # of a start tag, those of other namespaces left out
+    )
     data: str = ""  # text with its character references resolved
 
 
@@ -110,7 +112,7 @@ class Reader:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.build_error(f"elements are nested more than {MAX_DEPTH} deep", "")
-        plain = {key.split(" ")[-1]: value for key, value in attributes.items()}
+        plain = {key: value for key, value in attributes.items() if " " not in key}
         self.add(Event("start", "", name.split(" ")[-1], plain))
 
     def end(self, name: str) -> None:
@@ -232,16 +234,16 @@ def fill_gaps(
 ) -> Joined:
     """Return the XLIFF text, gaps filled, and a note on each target with other placeholders."""
     written, doubts = [event.raw for event in found.events], list[str]()
+    lines = list(accumulate((raw.count("\n") for raw in written), initial=1))
     for (unit, split), (texts, links) in zip(gaps, translations, strict=True):
         both = zip(split.sentences, texts, strict=True)
         doubt = "; ".join(filter(None, (compare_placeholders(*pair) for pair in both)))
         tag = found.events[unit.start]
         attributes = tag.attributes or {}
         if doubt:
-            line = sum(event.raw.count("\n") for event in found.events[: unit.start]) + 1
             name = attributes.get("id")
             named = "" if name is None else f", {UNITS[found.version]} {name}"
-            doubts.append(f"line {line}{named}: the target {doubt}")
+            doubts.append(f"line {lines[unit.start]}{named}: the target {doubt}")
         put_target(found, written, unit, split.join(texts, links))
         if found.version == "1" and attributes.get("approved") == "yes":
             written[unit.start] = set_attributes(tag.raw, {"approved": "no"})
