@@ -65,7 +65,7 @@ def train(run, keep, page, steps):
             keep(run, step)
             page[ANNOUNCED] = step
             save_snapshot(run, step, weights(step))
-            prune(run, 3)
+            prune(run, 3, 1)
 
 
 def watch_calls(page, deadly, *, within):

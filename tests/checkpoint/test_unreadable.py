@@ -31,7 +31,7 @@ def test_a_folder_that_cannot_be_listed_is_named(run, monkeypatch):
 def test_pruning_a_folder_that_cannot_be_listed_is_reported_and_stops_nothing(run, monkeypatch):
     write_checkpoints(run, 1, 2, 3)
     refuse_to_list(monkeypatch)
-    assert prune(run, 1) == [f"{run / 'checkpoints'}: cannot be read: Input/output error"]
+    assert prune(run, 1, 1) == [f"{run / 'checkpoints'}: cannot be read: Input/output error"]
 
 
 def test_a_run_file_that_cannot_be_read_is_a_failed_checkpoint(run):

@@ -197,6 +197,14 @@ def test_no_output_is_written_into_a_sealed_folder(tmp_path, inside):
     assert [one.name for one in (tmp_path / "m").iterdir()] == ["manifest.json"]
 
 
+def test_only_a_folder_with_the_mark_of_its_kind_holds_no_other(tmp_path):
+    (tmp_path / "text").write_text("a file of the user")
+    require_own_folder(tmp_path / "small", "text", (), "distillation", "text/manifest.json")
+    (tmp_path / "run.json").touch()
+    with pytest.raises(InputError, match="lies in another run"):
+        require_own_folder(tmp_path / "small", "run.json", (), "run", "run.json")
+
+
 @pytest.mark.parametrize("name", ["n" * 254 + "m", "\u00fc" * 127 + "n", "\udcff" * 254 + "m"])
 def test_a_name_may_have_all_the_bytes_that_the_system_allows(tmp_path, name):
     write_atomically(tmp_path / name, b"old")

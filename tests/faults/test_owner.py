@@ -46,7 +46,7 @@ def contend(run, page, number, locked_folder, end):
             if end == "killed in a save":
                 os.rename = die  # type: ignore[assignment]
             write_checkpoints(run, step)
-            prune(run, 1)
+            prune(run, 1, 1)
             if end == "killed while it held":
                 die()
     except InUseError as error:
@@ -161,7 +161,7 @@ def test_a_reader_never_sees_half_of_what_is_deleted_meanwhile(run, reads, recor
         try:
             for step in range(2, 1_000_000):
                 write_checkpoints(run, step)
-                prune(run, 1)
+                prune(run, 1, 1)
         finally:
             os._exit(1)
     try:

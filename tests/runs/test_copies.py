@@ -178,6 +178,16 @@ def test_a_password_in_an_address_is_in_no_message(train):
     assert "secret" not in str(refusal.value)
 
 
+@pytest.mark.usefixtures("copied")
+def test_a_link_to_an_empty_folder_stays_when_the_run_is_put_back(train, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / ".kept").touch()
+    (tmp_path / "run").symlink_to(tmp_path / "disk")
+    assert train(steps=3).progress.step == 3
+    assert (tmp_path / "run").is_symlink()
+    assert find_newest_step(tmp_path / "disk") == 3
+
+
 def test_an_empty_address_is_refused(train):
     with pytest.raises(InputError, match="the address of the copy is empty"):
         train(copy="")

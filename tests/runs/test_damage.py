@@ -1,6 +1,7 @@
 """A flip or a cut in any file of a run, of a corpus or of a model: refused by name, never used."""
 
 import random
+import shutil
 
 import pytest
 import torch
@@ -188,6 +189,16 @@ def test_the_control_without_verification_damage_is_used_in_silence(made, monkey
             pass
     record(flips=RANDOM_FLIPS + 4, used_in_silence=silent)
     assert silent > RANDOM_FLIPS // 2
+
+
+def test_a_folder_of_snapshots_that_is_a_link_hides_no_other_part(made, tmp_path):
+    run = shutil.copytree(made / "run", tmp_path / "run")
+    (run / "snapshots").rename(tmp_path / "elsewhere")
+    (run / "snapshots").symlink_to(tmp_path / "elsewhere")
+    found = {part.path.name: part.is_good for part in verify_parts(run)}
+    assert found.pop("snapshots") is False
+    assert len(found) > 3
+    assert all(found.values())
 
 
 def test_a_snapshot_that_training_deletes_during_a_verification_is_not_damaged(made):

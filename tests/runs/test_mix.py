@@ -1,5 +1,7 @@
 """transduce.mix: what is mixed, what is refused, and a training that stops and goes on."""
 
+import os
+
 import pytest
 import torch
 from tests.runs.corpora import TOY
@@ -84,6 +86,13 @@ def test_files_have_weights_and_synthetic_ones_shares_of_all(back, other):
     assert text.main.fingerprint() != text.fingerprint()
 
 
+def test_a_file_may_have_a_name_that_is_no_text(tmp_path, back):
+    odd = back.rename(tmp_path / os.fsdecode(b"b\xe9.tsv"))
+    text = mix({odd: 1}, {odd: 0.5})
+    assert isinstance(text, MixedPairs)
+    assert [one.share.name for one in text.texts] == ["b\ufffd.tsv", "synthetic b\ufffd.tsv"]
+
+
 def test_a_single_text_stays_as_it_is(back):
     assert mix(MAIN) == InMemoryPairs(tuple(MAIN))
     assert isinstance(mix({back: 0}), TaskFiles)
@@ -108,9 +117,11 @@ def test_what_is_no_weight_is_refused(back, how):
         ({"back": (1, 1, 9), "other": (1, 11, 0)}, None, "update 10 has no text to read"),
         ({"back": (1, 1, 9)}, None, "update 10 has no text to read"),
         ({"back": (1, 2, 0)}, None, "update 1 has no text to read"),
-        ({"back": float("inf"), "other": 1}, None, "a weight is at most 1,000,000"),
-        ({"back": -1.0}, None, "and not negative"),
-        ({"back": 10**400}, None, "a weight is at most 1,000,000"),
+        ({"back": float("inf"), "other": 1}, None, "and at most 1,000,000"),
+        ({"back": -1.0}, None, "a weight is at least 1 / 1,000,000"),
+        ({"back": 1e-320, "other": 1}, None, "a weight is at least 1 / 1,000,000"),
+        ({"back": 10**400}, None, "and at most 1,000,000"),
+        ({"back": (1, 1, 10**30), "other": 1}, None, "nor above 1,000,000,000,000,000"),
         ({"back": (1, 9, 8)}, None, "back.tsv is read from update 9 to 8"),
     ],
 )

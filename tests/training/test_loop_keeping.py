@@ -71,10 +71,10 @@ def refusing(monkeypatch, bad_steps):
     """A disk that is full at some steps."""
     save_checkpoint = checkpoints.save_checkpoint
 
-    def tried(run, number, *rest):
+    def tried(run, number, *rest, **options):
         if number in bad_steps:
             raise SaveError("no space is left", "free some space")
-        return save_checkpoint(run, number, *rest)
+        return save_checkpoint(run, number, *rest, **options)
 
     monkeypatch.setattr(loop, "save_checkpoint", tried)
 

@@ -106,6 +106,19 @@ def test_validations_and_snapshots_change_no_bit(tmp_path, unbroken):
     assert train_folder(tmp_path, often, validate=validate)[1] == unbroken
 
 
+def test_a_last_validation_that_was_interrupted_is_made_up_for_once(tmp_path):
+    training = training_of(steps=STEPS, validate_every=STEPS)
+    found = iter([None, ValidationResult(nats=1.0)])
+    train_folder(tmp_path, training, validate=lambda _: next(found))
+    train_folder(tmp_path, training, validate=lambda _: next(found))
+    for _ in range(2):
+        progress, _ = train_folder(tmp_path, training)
+        assert progress.validated_step == STEPS
+    events = [event["event"] for event in read_journal(tmp_path / "log.jsonl")]
+    ends = ["checkpoint", "validation", "snapshot", "checkpoint", "finish", "finish", "finish"]
+    assert events == ["update"] * STEPS + ends
+
+
 def test_the_newest_checkpoint_is_the_last_and_names_its_environment(tmp_path, unbroken):
     train_folder(tmp_path)
     checkpoint, rejected = load_newest_checkpoint(tmp_path)

@@ -3,7 +3,7 @@
 A checkpoint has weights, Adam's moments and the run's progress; a snapshot has no moments.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -53,9 +53,15 @@ def save_checkpoint(
     weights: Mapping[str, Tensor],
     moments: Mapping[str, Tensor],
     state: Mapping[str, object],
+    *,
+    replaces: bool = False,
 ) -> Path:
-    """Write a checkpoint unless the step has an intact one; return its path; refuse NaN or inf."""
-    return write_tensors(run / CHECKPOINTS, step, {WEIGHTS: weights, MOMENTS: moments}, state)
+    """Write a checkpoint and return its path; NotFiniteError if a tensor has NaN or infinity.
+
+    An intact checkpoint of the step stays as it is, unless `replaces`.
+    """
+    tensors = {WEIGHTS: weights, MOMENTS: moments}
+    return write_tensors(run / CHECKPOINTS, step, tensors, state, replaces=replaces)
 
 
 def has_checkpoints(run: Path) -> bool:
@@ -161,10 +167,13 @@ def write_tensors(
     step: int,
     tensors: Mapping[str, Mapping[str, Tensor]],
     state: Mapping[str, object] | None,
+    *,
+    replaces: bool = False,
 ) -> Path:
-    """Write tensors and any state to a step's folder, unless it is intact; return its path.
+    """Write tensors and any state to a step's folder, and return its path.
 
-    NotFiniteError if a tensor has NaN or infinity.
+    An intact folder stays as it is, unless `replaces`. NotFiniteError if a tensor has NaN or
+    infinity.
     """
     for each in tensors.values():
         require_finite(each, f"step {step}")
@@ -172,7 +181,7 @@ def write_tensors(
     files = {name: partial(to_bytes, each) for name, each in tensors.items()}
     if state is not None:
         files[STATE] = partial(to_json, state)
-    write_step(parent, step, files, size)
+    write_step(parent, step, files, size, replaces=replaces)
     return step_folder(parent, step)
 
 
@@ -185,18 +194,30 @@ def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:
     return [Snapshot(step, step_folder(run / place, step)) for step in list_steps(run / place)]
 
 
-def prune(run: Path, snapshot_count: int) -> list[str]:
+def select_regular(steps: Sequence[int], every: int) -> list[int]:
+    """Return the newest of the ascending `steps`, and those that are multiples of `every`.
+
+    Another step was the last one of a run that was later given more updates. A run that had them
+    from the start has no snapshot of that step.
+    """
+    return [step for step in steps if step % every == 0 or step == steps[-1]]
+
+
+def prune(run: Path, snapshot_count: int, every: int) -> list[str]:
     """Delete all but the last 2 checkpoints and `snapshot_count` snapshots; return error messages.
 
-    If both checkpoints are damaged, the newest intact one stays, too. Old snapshots that are
-    milestones are moved to their own folder instead.
+    The last snapshots are those of `select_regular` with `every`. If both checkpoints are damaged,
+    the newest intact one stays, too. Old snapshots that are milestones are moved to their own
+    folder instead.
     """
     assert snapshot_count > 0, "the last snapshot is never deleted"
     parent = run / CHECKPOINTS
     try:
-        steps, old_snapshots = list_steps(parent), list_steps(run / SNAPSHOTS)[:-snapshot_count]
+        steps, snapshots = list_steps(parent), list_steps(run / SNAPSHOTS)
     except FolderError as fault:
         return [fault.fact]
+    last = select_regular(snapshots, every)[-snapshot_count:]
+    old_snapshots = [step for step in snapshots if step not in last]
     old = steps[:-2]
     if old:  # keep an older intact checkpoint if the last two are damaged
         intact = next((step for step in reversed(steps) if is_intact(parent, step)), None)

@@ -25,8 +25,13 @@ KIND_OF_FOLDER = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot", MILESTONES: 
 FileMakers = Mapping[str, Callable[[], bytes]]
 
 
-def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
-    """Write a step's files unless an intact folder exists; SaveError if `size` bytes do not fit."""
+def write_step(
+    parent: Path, step: int, files: FileMakers, size: int, *, replaces: bool = False
+) -> None:
+    """Write a step's files; SaveError if `size` bytes do not fit.
+
+    An intact folder of the step stays as it is, unless `replaces`.
+    """
     folder = step_folder(parent, step)
     try:
         require_real_folder(parent)
@@ -34,7 +39,7 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
     except FolderError as fault:  # after a SaveError training continues and writes again later
         raise SaveError(fault.fact, fault.hint) from fault
     if os.path.lexists(folder):
-        if is_intact(parent, step):
+        if not replaces and is_intact(parent, step):
             with raise_save_errors(parent):
                 sync_folder(parent)  # a crash may have prevented this sync before
             return

@@ -23,7 +23,7 @@ from transduce.distillation.stages import (
     translate_text,
     with_warnings_at,
 )
-from transduce.durable.folder import require_own_folder
+from transduce.durable.folder import MANIFEST, require_own_folder
 from transduce.durable.json import parse_json
 from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import name_arguments, suggest_names
@@ -137,9 +137,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
     dev_pairs = [] if dev_texts is None else list(dev_texts.read())
-    # a folder with shards/ or pairs/ is a distillation, even if its text/ was deleted
-    is_begun = any((folder / name).is_dir() for name in STAGES[1:3])
-    require_own_folder(folder, STAGES[0], ["lock", *(STAGES if is_begun else ())], "distillation")
+    require_distillation_folder(folder)
     with create_and_lock_folder(folder):
         text = gather_text(folder, inputs)
         gathered = parse_json(text.read(REPORT))
@@ -172,6 +170,14 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         reporting = teacher and with_warnings_at(teacher, "stage report, development set")
         page = write_report(folder, text, pairs_folder, report, (reporting, trained), dev_pairs)
         return Distillation(folder, lines, report, model.folder, page)
+
+
+def require_distillation_folder(folder: Path) -> None:
+    """Refuse a folder that holds something else than a distillation, or lies in another one."""
+    # a folder with shards/ or pairs/ is a distillation, even if its text/ was deleted
+    is_begun = any((folder / name).is_dir() for name in STAGES[1:3])
+    ours, mark = ["lock", *(STAGES if is_begun else ())], f"{STAGES[0]}/{MANIFEST}"
+    require_own_folder(folder, STAGES[0], ours, "distillation", mark)
 
 
 def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:

@@ -323,16 +323,18 @@ def require_harmless_output(output: Path) -> None:
             raise InputError(fact, "choose another folder", file=named)
 
 
-def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
+def require_own_folder(
+    folder: Path, sign: str, ours: Collection[str], kind: str, mark: str | None = None
+) -> None:
     """Raise InputError unless a folder is absent, or has the file `sign`, or only files in `ours`.
 
     The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
-    is to be, such as "run". A path inside a model, a store or another folder of its kind is
-    refused, too.
+    is to be, such as "run". A path inside a model or a store is refused, too, and one inside a
+    folder that has the file `mark`, by which another folder of this kind is recognised.
     """
     require_harmless_output(folder)
     for above in Path(os.path.realpath(folder)).parents:
-        if (above / sign).is_file():
+        if mark is not None and (above / mark).is_file():
             raise InputError(
                 f"lies in another {kind}", f"choose a place outside {above}", file=folder
             )

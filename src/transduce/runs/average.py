@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from transduce.checkpoint.card import CardFacts, format_model_card
-from transduce.checkpoint.checkpoints import STATE, Snapshot, list_snapshots
+from transduce.checkpoint.checkpoints import STATE, Snapshot, list_snapshots, select_regular
 from transduce.checkpoint.model_files import (
     MODEL_KIND,
     is_model,
@@ -177,7 +177,9 @@ def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
     By default `last` is the recipe's `training.average_last`, or all snapshots if there are fewer.
     A run without snapshots gives its last checkpoint.
     """
-    snapshots = list_snapshots(run)
+    training = read_run(run).recipe.training
+    by_step = {snapshot.step: snapshot for snapshot in list_snapshots(run)}
+    snapshots = [by_step[step] for step in select_regular([*by_step], training.snapshot_every)]
     found = snapshots or [one for one in list_snapshots(run, CHECKPOINTS)[-1:] if one.step]
     if not found:
         fact = "this run has neither a snapshot nor a checkpoint yet"
@@ -188,4 +190,4 @@ def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
             f"--last {len(snapshots)}" if snapshots else "without --last its checkpoint is taken",
             file=run,
         )
-    return found[-(last or read_run(run).recipe.training.average_last) :]
+    return found[-(last or training.average_last) :]

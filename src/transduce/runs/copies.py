@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, final
 
-from transduce.checkpoint.run_file import is_run, read_run_id
+from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run_id
 from transduce.checkpoint.steps import find_newest_step
 from transduce.durable.files import delete, raise_save_errors, temporary_path, write_atomically
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
@@ -50,10 +50,14 @@ class RunCopy:
         self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # (size, time of change), sha256
 
     def restore(self, run: Path) -> None:
-        """Copy the files, if any, back into the new folder `run`; FolderError if one is damaged."""
+        """Copy the files, if any, back into the new or empty folder `run`; refuse damaged files.
+
+        A folder that is there stays, because it may be a link or the root of a disk.
+        """
         if not (listed := self.read_list()):
             return
-        folder = temporary_path(run)
+        is_there = run.exists()
+        folder = temporary_path(run / "copy" if is_there else run)
         try:
             for name, (size, digest) in listed["files"].items():
                 path = folder / name
@@ -65,7 +69,11 @@ class RunCopy:
                     fact = f"the copy's file {name} is damaged"
                     raise FolderError(fact, PUT_BACK, file=self.address)
             with raise_save_errors(run):
-                folder.rename(run)
+                if is_there:
+                    for entry in sorted(folder.iterdir(), key=lambda one: one.name == RUN_FILE):
+                        entry.rename(run / entry.name)  # last of all run.json, which makes it a run
+                else:
+                    folder.rename(run)
         finally:
             delete(folder)
 
@@ -174,11 +182,16 @@ def open_copy(address: str, run: Path) -> RunCopy:
     if copy.is_local and Path(copy.root).resolve().is_relative_to(run.resolve()):
         raise InputError("is inside the run", "choose another address", file=address)
     copy.require_own_place()
-    if not run.exists() or (run.is_dir() and not any(run.iterdir())):
+    if not run.exists() or (run.is_dir() and is_empty(run)):
         copy.restore(run)
     else:
         copy.require_same_run(run)
     return copy
+
+
+def is_empty(folder: Path) -> bool:
+    """Return whether a folder has nothing in it but hidden files."""
+    return all(entry.name.startswith(".") for entry in folder.iterdir())
 
 
 Observe = Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, SignalRequests]]]
@@ -226,7 +239,7 @@ def is_copy_entry(name: str, about: object) -> bool:
     The list may come from a stranger, and its names and hashes become paths.
     """
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts:
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
         return False
     match about:
         case [int(), str(digest)]:

@@ -8,11 +8,19 @@ from pathlib import Path
 from transduce.corpus.mixture import Share
 from transduce.errors import short_repr
 from transduce.runs.choice import Texts, open_texts
-from transduce.runs.texts import FilePair, MixedPairs, MixedText, Pairs, TaskFiles
+from transduce.runs.texts import (
+    FilePair,
+    MixedPairs,
+    MixedText,
+    Pairs,
+    TaskFiles,
+    decode_name,
+)
 from transduce.settings import Data
 from transduce.settings.fields import require
 
 HIGHEST_WEIGHT = 1_000_000
+LAST_UPDATE = 10**15  # the highest number of an update
 Weight = float | int | tuple[float | int, int, int]  # alone, or with its first and last update
 Weights = Mapping[str | PathLike[str], Weight]
 
@@ -73,8 +81,8 @@ def mix_texts(
         "give each of them one, such as --pairs a.tsv:3",
     )
     require(
-        all(0 <= weight <= HIGHEST_WEIGHT for weight in weights),
-        f"a weight is at most {HIGHEST_WEIGHT:,}, and not negative",
+        not any(weights) or all(1 / HIGHEST_WEIGHT <= one <= HIGHEST_WEIGHT for one in weights),
+        f"a weight is at least 1 / {HIGHEST_WEIGHT:,} and at most {HIGHEST_WEIGHT:,}",
         "weights are relative: 3 and 1, or 0.75 and 0.25",
     )
     require(
@@ -105,8 +113,13 @@ def require_text_for_every_update(shares: Sequence[Share]) -> None:
     """Raise InputError if a text's range of updates is empty, or if no text covers some update."""
     for share in shares:
         is_range = share.start >= 1 and (share.stop >= share.start or not share.stop)
+        is_range &= max(share.start, share.stop) <= LAST_UPDATE
         fact = f"{share.name} is read from update {share.start:,} to {share.stop:,}"
-        require(is_range, fact, "the first is at least 1, and the last not before it")
+        require(
+            is_range,
+            fact,
+            f"the first is at least 1, and the last not before it, nor above {LAST_UPDATE:,}",
+        )
     for step in (1, *(share.stop + 1 for share in shares if share.stop)):
         hint = "let one of them be read to the end: --pairs a.tsv:1:8001-"
         is_read = any(share.is_read(step) for share in shares)
@@ -130,4 +143,4 @@ def name_pairs(pairs: Pairs, parts: int = 1) -> str:
             files = [pairs.source, pairs.target]
         case TaskFiles():
             files = [pairs.path]
-    return " and ".join(str(Path(*file.parts[-parts:])) for file in files) or "main"
+    return " and ".join(decode_name(file, parts) for file in files) or "main"

@@ -220,7 +220,7 @@ def write_or_check_inputs(
 
 def require_corpus_folder(folder: Path) -> None:
     """Refuse a folder that holds anything but a prepared corpus."""
-    require_own_folder(folder, INPUTS_FILE, ("lock",), "prepared corpus")
+    require_own_folder(folder, INPUTS_FILE, ("lock",), "prepared corpus", INPUTS_FILE)
 
 
 def remove_parts(folder: Path) -> None:

@@ -293,9 +293,9 @@ def hash_parts(text: Pairs) -> Iterator[tuple[str, str]]:
             yield "pairs", text.fingerprint()
 
 
-def decode_name(file: Path) -> str:
-    """Return a file's name as valid Unicode, whatever its bytes are."""
-    return os.fsencode(file.name).decode("utf-8", "replace")
+def decode_name(file: Path, parts: int = 1) -> str:
+    """Return the last `parts` of a file's path as valid Unicode, whatever its bytes are."""
+    return os.fsencode(Path(*file.parts[-parts:])).decode("utf-8", "replace")
 
 
 def hash_file(path: Path) -> str:

@@ -10,7 +10,7 @@ store/:  the prepared corpus itself, unless the run uses a corpus in another fol
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -159,18 +159,17 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size, parent)
     use_threads(recipe.training.threads)
     starts: list[RunStart] = []
-    with (
-        observe(recipe) as (callbacks, requests),
-        open_process_group(rendezvous, requests, recipe, corpus) as group,
-    ):
+    with ExitStack() as opened:
+        callbacks, requests = opened.enter_context(observe(recipe))
+        # before the processes meet, because then each must hear from the others
+        is_measured = measure_duration and not was_begun
+        estimate = estimate_duration(recipe, corpus, rank.world_size) if is_measured else []
+        group = opened.enter_context(open_process_group(rendezvous, requests, recipe, corpus))
         report_processes(recipe, group.world_size, callbacks)
         if recipe.training.precision == "bfloat16" and not has_fast_bfloat16(select_device()):
             callbacks.warn(SLOW_BFLOAT16)
         if new_beginning:
             callbacks.warn(new_beginning)
-        estimate = []
-        if measure_duration and not was_begun:
-            estimate = estimate_duration(recipe, corpus, group.world_size)
 
         def on_start(start: RunStart) -> None:
             starts.append(start)
@@ -310,7 +309,7 @@ def copy_corpus_files(folder: Path, prepared: PreparedCorpus) -> None:
 
 def require_run_folder(folder: Path) -> None:
     """Refuse a folder of other files, a run without run.json, or symbolic links as its parts."""
-    require_own_folder(folder, RUN_FILE, OURS, "run")
+    require_own_folder(folder, RUN_FILE, OURS, "run", RUN_FILE)
     for name in KIND_OF_FOLDER:
         if list_steps(folder / name) and not is_run(folder):
             fact = f"is missing, and {name} of its run are here"

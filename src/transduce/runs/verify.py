@@ -80,7 +80,12 @@ def list_checks(folder: Path) -> Iterator[Check]:
     yield folder / "vocabulary.json", partial(read_run_vocabularies, folder)
     yield folder / DATA, partial(read_data_facts, folder)
     for name in KIND_OF_FOLDER:
-        for step in list_steps(folder / name):
+        try:
+            steps = list_steps(folder / name)
+        except FolderError:
+            yield folder / name, partial(list_steps, folder / name)
+            continue
+        for step in steps:
             yield step_folder(folder / name, step), partial(verify_step, folder / name, step)
     if (folder / STORE).is_dir():  # a run may use a corpus in another folder
         yield folder / STORE, partial(open_prepared, folder / STORE)

@@ -61,7 +61,7 @@ def train(
         progress = run_updates(job, progress, group, return_unchanged)
         return group.run_on_rank_0(return_unchanged, progress, None)
     with closing(Journal(job.folder / LOG)) as journal:
-        manager = CheckpointManager(job, callbacks, journal, group, progress.step)
+        manager = CheckpointManager(job, callbacks, journal, group, progress)
         progress = run_updates(job, progress, group, manager.after_update)
         return group.run_on_rank_0(manager.finish, progress)
 
@@ -158,13 +158,13 @@ class CheckpointManager:
         callbacks: TrainingCallbacks,
         journal: Journal,
         group: ProcessGroup,
-        step: int,
+        start: Progress,
     ) -> None:
         self.job, self.callbacks, self.journal = job, callbacks, journal
         self.group = group
         # read now, because files with package versions may be deleted before the run ends
         self.environment = describe_training_environment(group)
-        self.checkpointed_step = step
+        self.checkpointed_step, self.checkpointed_validation = start.step, start.validated_step
         self.next_checkpoint = deadline_after(
             min(FIRST_CHECKPOINT_MINUTES, job.training.checkpoint_minutes)
         )
@@ -246,7 +246,8 @@ class CheckpointManager:
 
     def finish(self, progress: Progress) -> Progress:
         """Write the last checkpoint; raise SaveError if it or the last snapshot was not written."""
-        if progress.step > self.checkpointed_step:
+        is_validated_since = progress.validated_step > self.checkpointed_validation
+        if progress.step > self.checkpointed_step or is_validated_since:
             self.try_to_write("checkpoint", progress)
         if failed := [kind for kind, times in self.failures.items() if times]:
             raise SaveError(
@@ -254,7 +255,7 @@ class CheckpointManager:
                 f"a warning says why; the same command resumes from step {self.checkpointed_step}",
                 file=self.job.folder,
             )
-        if is_finished(progress, self.job.training):
+        if is_finished(progress, self.job.training) and not self.must_validate(progress):
             self.journal.write("finish", step=progress.step)
             if progress.nonfinite_in_a_row:
                 self.callbacks.warn(
@@ -292,9 +293,16 @@ class CheckpointManager:
             save_snapshot(folder, progress.step, optimiser.named_weights, state)
         else:
             save_checkpoint(
-                folder, progress.step, optimiser.named_weights, optimiser.moments, state
+                folder,
+                progress.step,
+                optimiser.named_weights,
+                optimiser.moments,
+                state,
+                replaces=progress.step == self.checkpointed_step,
             )
             self.checkpointed_step = progress.step
+            self.checkpointed_validation = progress.validated_step
             self.next_checkpoint = deadline_after(self.job.training.checkpoint_minutes)
-        for fact in prune(folder, self.job.training.average_last):
+        training = self.job.training
+        for fact in prune(folder, training.average_last, training.snapshot_every):
             self.callbacks.warn(fact)
