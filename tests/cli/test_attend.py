@@ -31,6 +31,13 @@ def test_the_same_text_gives_the_same_bytes_and_fewer_layers_fewer(call, babbler
     assert len(pages["c"]) < len(pages["a"]) < len(pages["d"])
 
 
+def test_a_figure_is_of_layers_that_the_page_has(call, babbler, tmp_path):
+    figure = ("--figure=3", "--layer=1", "--word=dog", "-o", tmp_path / "a.html")
+    ended = call("attend", babbler, TEXT, *figure, "--layers=2")
+    assert (ended.code, (tmp_path / "a.html").exists()) == (2, False)
+    assert "no layer 1" in ended.stderr
+
+
 def test_the_text_may_come_from_standard_input(call, babbler, tmp_path):
     call("attend", babbler, TEXT, "-o", tmp_path / "a.html")
     call("attend", babbler, "-o", tmp_path / "b.html", stdin=f"{TEXT}\n".encode())

@@ -5,16 +5,18 @@ import io
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import urllib.request
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
 from tests.view.curves.logs import update, validation, write_log
 
+import transduce
 from transduce.view.curves.curves import (
     average_evenly,
     compute_points,
@@ -45,8 +47,20 @@ def test_a_loss_that_no_axis_can_hold_is_drawn_at_the_edge(tmp_path):
 
 @pytest.mark.filterwarnings("error")
 def test_a_name_is_no_formula_and_may_have_letters_that_the_font_lacks(trained):
-    logs = dict.fromkeys(("run-$x^$", "run-狗"), read_run_log(trained))
-    assert draw_curves(logs, "svg").startswith(b"<?xml")
+    log = read_run_log(trained)
+    log = replace(
+        log, validations=tuple(replace(one, score_name="$x^{$") for one in log.validations)
+    )
+    logs = dict.fromkeys(("run-$x^$", "run-狗", "run-\udcff", "_run"), log)
+    svg = draw_curves(logs, "svg").decode()
+    assert svg.startswith("<?xml")
+    assert "<!--  _run -->" in svg
+
+
+def test_a_run_whose_name_is_no_text_has_figures(trained, tmp_path):
+    odd = shutil.copytree(trained, tmp_path / os.fsdecode(b"run-\xff"))
+    transduce.curves(odd, output=tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text().count("\nrun-\\udcff,") > 1
 
 
 def test_what_is_drawn_is_what_the_journal_says(trained):

@@ -184,12 +184,12 @@ def test_the_limit_on_open_files_is_raised_as_far_as_allowed(now, most, after, m
     assert open_file_limit() == (math.inf if after == -1 else after)
 
 
-def ask_and_close_sending(port):
-    """Send a request, close the sending side, and return all that is received until the end."""
+def ask_and_close_sending(port, count=1):
+    """Send a request `count` times, close the sending side, and return all that is received."""
     body = b'{"q": "a dog", "source": "en", "target": "de"}'
     head = HEAD + b"Content-Length: %d\r\n\r\n" % len(body)
     with socket.create_connection(("127.0.0.1", port), 30) as one:
-        one.sendall(head + body)
+        one.sendall((head + body) * count)
         one.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: one.recv(10_000), b""))
 
@@ -200,3 +200,5 @@ def test_a_client_that_closes_its_sending_side_is_answered():
         *_, head, body = ask_and_close_sending(client.port).split(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200 ")
         assert body == expected
+        found = ask_and_close_sending(client.port, count=3)
+        assert found.count(b"HTTP/1.1 200 ") == found.count(body) == 3

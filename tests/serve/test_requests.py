@@ -270,6 +270,9 @@ def test_a_key_beyond_ascii_is_taken_as_curl_sends_it():
         fields = {"q": "a woman", "source": "en", "target": "de"}
         assert client.form("/translate", **fields, api_key="schlüssel 鍵").status == 200
         assert client.translate("a woman", api_key="schlussel 鍵").status == 403
+    with running_server(api_key="clà") as client:  # its last byte is a blank in Latin-1
+        sent = " Bearer \tclà ".encode().decode("latin-1")
+        assert client.post("/translator/translate", item, Authorization=sent).status == 200
 
 
 def test_with_a_key_only_those_who_have_it_are_answered():

@@ -36,6 +36,11 @@ def test_languages_can_be_detected_where_the_server_can_and_are_told():
     assert '<option value="auto" selected>detected: English</option><option value="en">' in asked
 
 
+def test_a_key_can_be_typed_without_javascript_where_the_server_has_one():
+    assert 'id="key-label" hidden' in PAGE.write()
+    assert 'id="key-label">' in replace(PAGE, needs_key=True).write()
+
+
 def test_what_a_form_holds_is_escaped_and_no_mark_in_it_is_filled():
     page = PAGE.write("<!--translation--></textarea>", "<script>", "de", "en")
     assert "&lt;!--translation--&gt;&lt;/textarea&gt;</textarea>" in page

@@ -271,11 +271,11 @@ def write_output(
         write_atomically(resolve_output(output), svg.encode())
         display.print_note(f"the figure: {output}")
         return
-    link = find_link(view, figure) if figure.figure else ""
+    shown = view.select_layers(page.layers) if page.layers else view
+    link = find_link(shown, figure) if figure.figure else ""
     encoding = WeightEncoding(
         "float16" if page.exact else "step8", page.minimum, "none" if page.plain else "zlib"
     )
-    shown = view.select_layers(page.layers) if page.layers else view
     html = build_attention_page(shown, encoding).encode()
     write_atomically(resolve_output(output), html)
     if len(html) > LARGE:

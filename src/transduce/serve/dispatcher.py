@@ -214,7 +214,9 @@ class Dispatcher:
             await asyncio.to_thread(client.end)
             fact = f"{facts.name} translates {facts.source} to {facts.target}"
             raise FolderError(fact, f"a model from {self.pair[0]} to {self.pair[1]} is needed")
-        self.facts, self.clients[client] = facts, {}
+        if not self.clients:  # else the others may have an older model, whose hash is to stay
+            self.facts = facts
+        self.clients[client] = {}
         self.feed()
         return facts
 

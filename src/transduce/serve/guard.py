@@ -131,7 +131,7 @@ def require_key(key: str | None, request: Request, field: object = "") -> None:
         return
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
-        given = token.strip().encode("latin-1")  # the bytes as they came, such as curl's UTF-8
+        given = token.strip(" \t").encode("latin-1")  # the bytes as they came, such as curl's UTF-8
     else:
         given = field.encode("utf-8", "replace") if isinstance(field, str) else b""
     if not hmac.compare_digest(given, key.encode()):

@@ -95,7 +95,7 @@ class DeadlineProtocol(H11Protocol):
         super().on_response_complete()
         self.lines = 0
         self.note_waiting()
-        if self.has_ended:
+        if self.has_ended and (self.is_between_requests() or self.cycle.more_body):
             self.transport.close()
 
     def eof_received(self) -> bool:  # type: ignore[override]

@@ -45,6 +45,7 @@ def test_a_panel_is_read_and_moved_by_keys(opened):
 STATES = [
     "x=tokens&logx=1&smooth=4&from=1000&to=9000&at=2000",
     "x=seconds&logy=loss,score&at=12.5&off=1",
+    "x=seconds&from=0.054347826&to=3&at=0.054347826",
 ]
 
 

@@ -78,6 +78,16 @@ def test_a_text_longer_than_the_page_reads_is_refused(translator):
         translator.explain("x" * 60)
 
 
+def test_learned_positions_bound_what_the_page_reads():
+    known = make_translator(replace(PAPERS, positions="learned", max_positions=160))
+    data = replace(known.recipe.data, max_length=9)
+    recipe = replace(known.recipe, data=data)
+    found = replace(known, recipe=recipe)
+    assert '"longest":9' in found.explain("a dog").page.replace(" ", "")
+    with pytest.raises(InputError, match="at most 9"):
+        found.explain(TEXT + TEXT)
+
+
 @pytest.mark.parametrize(("number", "bound"), [("float16", 5e-4), ("int8", 4e-3), ("float32", 0.0)])
 def test_stored_weights_are_close_to_the_models(number, bound):
     """float16 keeps 11 bits of a number, int8 a 127th of half the largest number of a row."""

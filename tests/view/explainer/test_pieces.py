@@ -11,7 +11,7 @@ from tests.view.explainer.samples import PAPERS, TEXT, make_translator
 from tests.view.hostile import attacks
 
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.sentencepiece import build_sentencepiece
+from transduce.vocabulary.sentencepiece import build_sentencepiece, write_runs
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PIECES = """
@@ -54,7 +54,9 @@ def make_unigram():
         "日": "中",
     }
     table = compile_charsmap({**rules, "क": "ka", "Ⅷ": "VIII"})
-    return Vocabulary(build_sentencepiece(scores, base64.b64encode(table).decode()))
+    scores += [(letter, -1_000.0) for letter in "öрж٢"]
+    runs = write_runs(set("".join(known)) - set("рж"))
+    return Vocabulary(build_sentencepiece(scores, base64.b64encode(table).decode(), runs))
 
 
 @pytest.mark.parametrize("kind", ["byte-pair", "word-piece", "sentencepiece"])

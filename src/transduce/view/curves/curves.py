@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
@@ -145,7 +146,9 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
     for number, (name, log) in enumerate(logs.items()):
         draw_perplexity(panels[0], labels[name], log, f"C{number}")
         if with_scores:
-            panels[1].set(title=f"{', '.join(sorted(score_names))} of the development set")
+            panels[1].set(
+                title=f"{', '.join(map(to_label, sorted(score_names)))} of the development set"
+            )
             steps, scores = [one.step for one in scored[name]], [one.score for one in scored[name]]
             panels[1].plot(steps, scores, color=f"C{number}", marker=".", label=labels[name])
     dev = [one for log in logs.values() for one in dev_perplexities(log)]
@@ -160,12 +163,15 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
 
 
 def to_label(name: str) -> str:
-    """Return a name for matplotlib, with $ escaped and \\u codes for letters its font lacks."""
+    """Return a name for matplotlib, with $ escaped and \\u codes for letters its font lacks.
+
+    A legend leaves out names that begin with an underscore, so that a blank is put before one.
+    """
     from matplotlib import font_manager
 
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
     shown = (one if font.get_char_index(ord(one)) else ascii(one)[1:-1] for one in name)
-    return "".join(shown).replace("$", r"\$")
+    return re.sub("^_", " _", "".join(shown).replace("$", r"\$"))
 
 
 def draw_perplexity(panel: "Axes", label: str, log: RunLog, color: str) -> None:
@@ -224,7 +230,7 @@ def encode_csv(found: Sequence[RunCurve]) -> bytes:
     writer.writerow(("run", *(field.name for field in fields(CurvePoint))))
     for curve in found:
         writer.writerows((curve.name, *astuple(point)) for point in curve.points)
-    return out.getvalue().encode()
+    return out.getvalue().encode("utf-8", "backslashreplace")
 
 
 def finite_perplexity(nats: float) -> float:

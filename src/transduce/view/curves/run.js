@@ -124,7 +124,8 @@ class Run {
     else if (!(Number.isSafeInteger(event.step) && event.step >= 0)) return true;
     else if (event.event === "validation") this.appendValidation(event);
     else if (event.event === "resume" && !this.resume(event.step)) return false;
-    if (MARKS.includes(event.event) && !this.marks[event.event].includes(event.step)) {
+    const isNew = event.event === "resume" || !this.marks[event.event]?.includes(event.step);
+    if (MARKS.includes(event.event) && isNew) {
       this.marks[event.event].push(event.step);
     }
     return true;

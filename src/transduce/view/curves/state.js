@@ -28,7 +28,7 @@ function writeLink(state) {
 function readLink(hash, runs) {
   const state = initialState();
   const parts = new Map(hash.replace(/^#/, "").split("&").map((part) => part.split("=").slice(0, 2)));
-  const number = (name) => (/^\d{1,16}(\.\d{1,8})?(e[-+]?\d{1,2})?$/.test(parts.get(name) || "") ? Number(parts.get(name)) : null);
+  const number = (name) => (/^\d{1,16}(\.\d{1,16})?(e[-+]?\d{1,2})?$/.test(parts.get(name) || "") ? Number(parts.get(name)) : null);
   const list = (name) => (/^[\w,]{0,200}$/.test(parts.get(name) || "") ? (parts.get(name) || "").split(",") : []);
   if (AXES.includes(parts.get("x"))) state.axis = parts.get("x");
   state.logX = parts.get("logx") === "1";

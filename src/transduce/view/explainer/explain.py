@@ -65,7 +65,7 @@ from transduce.view.page.document import (
     texts_block,
 )
 from transduce.vocabulary import END, Vocabulary
-from transduce.vocabulary.sentencepiece import UNKNOWN_ID
+from transduce.vocabulary.sentencepiece import UNKNOWN_ID, find_runs
 from transduce.vocabulary.vocabulary import deserialise
 
 FRAME_HEIGHT = 800  # pixels of the page in a notebook
@@ -150,7 +150,7 @@ def explain(  # noqa: PLR0913 - what a page is made of, each with a default
         translator, trained = load_trained_stage(run)
     require_explainable(translator, max_weights)
     given = [require_text(translator, text) for text in texts]
-    tried = given[:MOST_TEXTS] or choose_texts(translator)
+    tried = given[:MOST_TEXTS] or choose_fitting_texts(translator)
     stages, curve = ([trained], []) if run is None else read_run_stages(run, translator, trained)
     header = {"film": [asdict(line) for line in script], "tour": steps, "curve": curve}
     return build_explainer(translator, tried, stages, header, numbers, words, offered=given)
@@ -258,6 +258,16 @@ class Example:
     numbers: dict[str, list[float]]
 
 
+def choose_fitting_texts(translator: Translator) -> list[str]:
+    """Return the example sentences that are short enough for the page; InputError if none is."""
+    texts, most = choose_texts(translator), find_most_pieces(translator)
+    each = zip(texts, translator.task.encode_sources(texts), strict=True)
+    found = [text for text, ids in each if len(ids) <= most]
+    fact = f"the page of this model reads at most {most} pieces, and no sentence was given"
+    require(bool(found), fact, "give a short one: transduce explain MODEL TEXT -o explainer.html")
+    return found
+
+
 def choose_texts(translator: Translator) -> list[str]:
     """Return example sentences in the source language; raise InputError if none are known."""
     data = translator.recipe.data
@@ -277,14 +287,21 @@ def choose_texts(translator: Translator) -> list[str]:
     return [*WORD_ORDER, *TWO_CLAUSES, *ENGLISH]
 
 
+def find_most_pieces(translator: Translator) -> int:
+    """Return how many pieces a sentence in the page may have; learned positions may end before."""
+    is_learned = translator.models[0].sizes.positions == "learned"
+    return min(LONGEST, translator.recipe.data.max_length) if is_learned else LONGEST
+
+
 def require_text(translator: Translator, text: str) -> str:
     """Return a normalised text; raise InputError if it is empty or too long for the page."""
     found = translator.task.normalise(text)
     require(bool(found), "the text is empty", "give it some words")
     (ids,) = translator.task.encode_sources([found])
+    most = find_most_pieces(translator)
     require(
-        len(ids) <= LONGEST,
-        f"the text has {len(ids):,} pieces, and the explainer reads at most {LONGEST}",
+        len(ids) <= most,
+        f"the text has {len(ids):,} pieces, and the explainer reads at most {most}",
         "give a shorter sentence",
     )
     return found
@@ -334,7 +351,8 @@ def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
     if kind.model["type"] == "Unigram":
         learned = kind.model["vocab"][UNKNOWN_ID + 1 :]
         charsmap = (kind.normalizer or {})["normalizers"][0].get("precompiled_charsmap", "")
-        return {"kind": "unigram", "learned": learned, "charsmap": charsmap}
+        runs = find_runs(kind.normalizer)
+        return {"kind": "unigram", "learned": learned, "charsmap": charsmap, "runs": runs}
     if kind.model["type"] == "WordPiece":
         pieces = [list(one) for one in kind.symbol_bytes[first_learned:]]
         return {"kind": "word-piece", "learned": pieces}
@@ -361,7 +379,7 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
         "search": asdict(recipe.search),
         "training": {name: getattr(recipe.training, name) for name in TRAINING},
         "vocabularies": {"source": describe_vocabulary(task.source), **target},
-        "longest": LONGEST,
+        "longest": find_most_pieces(translator),
         "texts": list(texts),
         "example": asdict(example),
         "notes": list_notes(translator),

@@ -48,7 +48,10 @@ class TranslationPage:
         }
         data = [texts_block(read_texts("translation")), json_block("server", header)]
         # a mark cannot occur in the data, which has no `<`
-        self.parts = re.split("|".join(MARKS), build_page("Translate", PARTS, data))
+        page = build_page("Translate", PARTS, data)
+        if self.needs_key:  # without JavaScript nothing shows the field later
+            page = page.replace('id="key-label" hidden', 'id="key-label"', 1)
+        self.parts = re.split("|".join(MARKS), page)
 
     def write(
         self,

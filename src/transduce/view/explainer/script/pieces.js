@@ -19,8 +19,8 @@ function normalise(text) {
 const toBytes = text => String.fromCharCode(...new TextEncoder().encode(text));
 
 /** Returns a vocabulary from the page's data: byte pairs [left id, right id], pieces as bytes, or pieces with scores. */
-function readVocabulary({ kind, learned, charsmap }) {
-  if (kind === "unigram") return readUnigram(learned, charsmap);
+function readVocabulary({ kind, learned, charsmap, runs }) {
+  if (kind === "unigram") return readUnigram(learned, charsmap, runs);
   const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)); // in the order of their ids
   const symbols = ["", "", ...letters], ids = new Map(letters.map((letter, i) => [letter, i + FIRST_BYTE])), ranks = new Map();
   const add = symbol => ids.has(symbol) || ids.set(symbol, symbols.push(symbol) - 1);

@@ -4,12 +4,12 @@
 const SPACE = "▁", UNKNOWN = 2, UNKNOWN_PENALTY = 10, RESERVED = /<(?=\/?s>|unk>)/gu;
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Returns a vocabulary from its pieces [text, score] and its table in base64, "" for none. */
-function readUnigram(learned, charsmap) {
+/** Returns a vocabulary from its pieces [text, score], its table in base64, and a pattern of letters that are one unknown piece; "" for none. */
+function readUnigram(learned, charsmap, runs) {
   const lowest = learned.reduce((least, [, score]) => Math.min(least, score), Infinity), longest = learned.reduce((most, [text]) => Math.max(most, [...text].length), 0);
   const all = [...NAMES.map(name => [name, lowest]), ...learned];
   return {
-    kind: "unigram", lowest, longest, table: charsmap && readTable(charsmap), scores: all.map(([, score]) => score),
+    kind: "unigram", lowest, longest, runs: runs && new RegExp(runs.replaceAll("\\x{", "\\u{"), "gu"), table: charsmap && readTable(charsmap), scores: all.map(([, score]) => score),
     ids: new Map(all.map(([text], id) => [text, id])), symbols: all.map(([text], id) => (id > UNKNOWN ? toBytes(text.replaceAll(SPACE, " ")) : "")),
   };
 }
@@ -38,8 +38,9 @@ function lookUp({ units, replacements }, text) {
 const rewrite = (table, text) => Array.from(GRAPHEMES.segment(text), ({ segment }) => (toBytes(segment).length < 6 ? lookUp(table, segment) : undefined) ?? Array.from(segment, letter => lookUp(table, letter) ?? letter).join("")).join("");
 
 /** Returns the words of a normalised text, each with the ▁ of the space before it. */
-function splitWords({ table }, text) {
-  const spelt = text.replace(RESERVED, "< "), found = (table ? rewrite(table, spelt) : spelt).replace(/ +/gu, SPACE);
+function splitWords({ table, runs }, text) {
+  const spelt = text.replace(RESERVED, "< "), single = (table ? rewrite(table, spelt) : spelt).replace(/ +/gu, " ");
+  const found = (runs ? single.replace(runs, "\uffff") : single).replaceAll(" ", SPACE);
   return (found && !found.startsWith(SPACE) ? SPACE + found : found).match(/▁?[^▁]+|▁/gu) ?? [];
 }
 

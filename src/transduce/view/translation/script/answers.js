@@ -15,9 +15,9 @@ async function translate() {
   clearTimeout(state.timer);
   const number = ++state.number, text = byId("text").value, lines = text.split("\n");
   state.abort?.abort();
-  if (text.length > SERVER.characters) {
+  if ([...text].length > SERVER.characters) {
     byId("output").classList.add("late");
-    say(gettext("The text has {0} characters, and this server takes {1}.", grouped(text.length), grouped(SERVER.characters)));
+    say(gettext("The text has {0} characters, and this server takes {1}.", grouped([...text].length), grouped(SERVER.characters)));
     return;
   }
   state.abort = new AbortController();
@@ -28,6 +28,7 @@ async function translate() {
       if (number !== state.number) return;
       showDetected(found);
     }
+    for (const key of new Set(lines.map(keyOf))) if (cache.has(key)) keep(key, cache.get(key));
     const missing = [...new Set(lines.filter(line => line.trim() && !cache.has(keyOf(line))))];
     const keys = missing.map(keyOf);
     byId("output").classList.toggle("late", missing.length > 0);

@@ -1,6 +1,6 @@
 /** Shows how many characters are left. */
 function showLeft() {
-  byId("left").textContent = gettext("{0} characters left", (SERVER.characters - byId("text").value.length).toLocaleString(LOCALE));
+  byId("left").textContent = gettext("{0} characters left", (SERVER.characters - [...byId("text").value].length).toLocaleString(LOCALE));
 }
 
 /** Lists the targets of the source chosen, and says which language each box holds. */

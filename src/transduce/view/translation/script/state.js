@@ -8,11 +8,11 @@ const pair = () => ({ source: (isDetecting() && state.detected) || byId("source"
 /** Returns the name under which a line is kept. */
 const keyOf = line => JSON.stringify([pair().source, pair().target, line]);
 
-/** Keeps the answer to a line; the oldest goes when there are many. */
+/** Keeps the answer to a line as the newest; the oldest goes when there are more than the text needs. */
 function keep(key, answer) {
   cache.delete(key);
   cache.set(key, answer);
-  if (cache.size > CACHED) cache.delete(cache.keys().next().value);
+  if (cache.size > Math.max(CACHED, 2 * byId("text").value.split("\n").length)) cache.delete(cache.keys().next().value);
 }
 
 /** Returns the translation of all lines. */

@@ -20,9 +20,13 @@ function appendWords(element, text, sentences, build) {
 /** Returns the probability of each word of a sentence's best output: the product of its pieces'. */
 function sureness(sentence) {
   const sums = [];
-  (sentence.target_pieces || []).slice(0, -1).forEach((piece, i) => {
-    if (!sums.length || piece.startsWith("␣")) sums.push(0);
-    sums[sums.length - 1] += sentence.log_probs[i];
+  let begins = true; // a sentence that was too long is in parts, each of which ends in </s>
+  (sentence.target_pieces || []).forEach((piece, i) => {
+    if (piece !== "</s>") {
+      if (begins || piece.startsWith("␣")) sums.push(0);
+      sums[sums.length - 1] += sentence.log_probs[i];
+    }
+    begins = piece === "</s>";
   });
   return sums.map(Math.exp);
 }
