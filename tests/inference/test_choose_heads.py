@@ -6,10 +6,15 @@ from itertools import product
 
 import pytest
 from tests.inference.random_models import SIZES, translator_of_six_heads
+from tests.serve.test_replacement import save_random
 
 from transduce.checkpoint.model_files import read_alignment_heads, save_alignment_heads
 from transduce.errors import FolderError, InputError
-from transduce.inference.choose_heads import choose_heads
+from transduce.inference import choose_heads as module
+from transduce.inference.choose_heads import choose_heads, choose_without_gold
+from transduce.inference.counted_links import learn_links
+from transduce.inference.load import load
+from transduce.inference.pairs import EncodedPair
 from transduce.scores.files import score_alignments
 from transduce.settings.alignment import AlignmentHeads
 
@@ -83,6 +88,23 @@ def test_pairs_that_are_too_long_are_left_out_and_said(translator):
 def test_gold_links_that_do_not_belong_to_the_pairs_are_refused(translator, gold, message):
     with pytest.raises(InputError, match=message):
         choose_heads(translator, SOURCE, TARGET, gold)
+
+
+def test_links_are_counted_in_as_many_first_pairs_as_memory_allows(tmp_path, monkeypatch):
+    save_random(tmp_path / "m", 1)
+    task = load(tmp_path / "m").task
+    both = zip(task.encode_sources(SOURCE), task.encode_sources(TARGET), strict=True)
+    pairs = [EncodedPair(number, *ids) for number, ids in enumerate(both, 1)]
+    counted = list[int]()
+
+    def learn(*sides):
+        counted.append(len(sides[0]))
+        return learn_links(*sides)
+
+    monkeypatch.setattr(module, "MOST_LINKS", 5 * 5 + 2 * 3)
+    monkeypatch.setattr(module, "learn_links", learn)
+    assert choose_without_gold(tmp_path / "m", pairs) is not None
+    assert counted == [2]
 
 
 def test_what_is_stored_is_read_again(tmp_path):

@@ -142,6 +142,12 @@ def test_a_forced_prefix_may_have_an_item(translator):
     assert found.startswith("a {0}")
 
 
+@pytest.mark.parametrize("prefix", ["Tom", "1981", "Tom Anna"])
+def test_a_forced_prefix_is_never_taken_for_an_item(translator, prefix):
+    assert translator("the {0} dog", prefix=prefix).startswith(prefix)
+    assert translator("https://a.org {0}", prefix=prefix).startswith(prefix)
+
+
 def test_an_evaluation_sees_the_model_alone(translator):
     texts = ["the {0} sees a cat."]
     found = transduce.evaluate(translator, texts, texts, metrics=["chrf"])

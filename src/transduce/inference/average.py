@@ -78,7 +78,7 @@ def average(
     texts = run / STORE / "train"
     # an opened model lacks its heads if the call that wrote it was interrupted
     if texts.is_dir() and not (is_opened and (folder / ALIGNMENT).exists()):
-        with suppress(TransduceError):  # without heads the model is whole all the same
+        with suppress(TransduceError, MemoryError):  # without heads the model is whole all the same
             choose_without_gold(folder, read_first_pairs(texts, COUNTED))
     is_early = not is_opened and 2 * steps[0] <= steps[-1]
     return AveragedModel(folder, tuple(steps), compare_with_last(folder, run) if is_early else None)

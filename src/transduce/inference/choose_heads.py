@@ -45,6 +45,7 @@ from transduce.vocabulary.symbols import find_token_starts, group_words
 # I source and J target words
 
 FEWEST_GOLD_PAIRS = 20  # gold pairs needed to replace an earlier choice of heads
+MOST_LINKS = 5_000_000  # possible links of all pairs that are counted: about half a GB
 SCORED = 100  # pairs by which heads are chosen without gold links
 Choices = Mapping[int, Sequence[tuple[int, ...]]]  # layer -> choices of heads (from 1)
 
@@ -225,7 +226,8 @@ def choose_heads_by_pairs(
 def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
     """Choose heads by links learned from the pairs by EM; store and return them, or return None.
 
-    Links are learned from all pairs; heads are scored on the first `SCORED` pairs. Returns None,
+    Links are learned from all pairs, or from the first ones that have `MOST_LINKS` possible links;
+    heads are scored on the first `SCORED` of them. Returns None,
     and stores nothing, if the model does not translate text, or no pair can be used.
     """
     translator = load(model)
@@ -235,6 +237,9 @@ def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentH
         return None
     sources = [decode_words(task.source, pair.source) for pair in filled]
     targets = [decode_words(task.target, pair.target) for pair in filled]
+    links = np.cumsum([len(a) * len(b) for a, b in zip(sources, targets, strict=True)])
+    fitting = max(1, int(np.searchsorted(links, MOST_LINKS, side="right")))
+    filled, sources, targets = filled[:fitting], sources[:fitting], targets[:fitting]
     used = [pair for pair in filled[:SCORED] if not find_unscorable(pair, translator.recipe)]
     if not used:
         return None

@@ -69,10 +69,10 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
     spans = list(find_items(line.text))
     if not spans or len(spans) > MAX_ITEMS:
         return [build_plain_attempt(line)]
-    if not has_words(line.text):
+    if not has_words(line.text) and not line.prefix:
         return [Attempt(Line(line.number, ""), lambda _: (normalise(line.text), True))]
     attempts = list[Attempt]()
-    for masked in list_masks(line.text):
+    for masked in list_masks(line.text, line.prefix or ""):
         prefix = None if line.prefix is None else masked.mask(line.prefix)
         read = Line(line.number, masked.text, prefix)
         attempts.append(Attempt(read, partial(restore_items, masked)))

@@ -43,7 +43,8 @@ Combination = Sequence[Hypothesis]  # a hypothesis of each part of a line, in or
 class Alignment:
     """The links between the words of a source and a target; `str` gives Pharaoh's format.
 
-    A word is what spaces separate in a text. Words are counted from 0.
+    A word is what spaces separate in a normalised text, in which a no-break space is a space, and
+    invisible characters are left out. Words are counted from 0.
     """
 
     links: tuple[tuple[int, int], ...] = ()  # (source word, target word), in ascending order

@@ -75,6 +75,7 @@ from transduce.text.arguments import (
 
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 LINES_AT_ONCE = 2_000  # lines read at once; those of similar length are searched together
+LAST_LINE = 1 << 42  # the highest number of a line; with a part's number it has 62 bits
 PART_BITS = 20  # a sample's key is the line's number and, in these low bits, the part's number
 
 Texts = list[str] | tuple[str, ...]
@@ -187,6 +188,7 @@ class Translator:
         require_count("n", n)
         require_count("block", block)
         require_count("first", first)
+        require(first <= LAST_LINE, f"first is {first:,}, above {LAST_LINE:,}", "count from 1")
         require_lines("lines", lines)
         if prefixes is not None:
             require_lines("prefixes", prefixes)

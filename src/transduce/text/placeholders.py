@@ -93,24 +93,26 @@ class Masked:
         return replace_items(text, lambda item: self.stand_ins.get(item, item))
 
 
-def list_masks(text: str) -> list[Masked]:
+def list_masks(text: str, avoid: str = "") -> list[Masked]:
     """Return a text masked with names and the text masked with years, the better one first.
 
+    No word of the masks occurs in `avoid`, such as the beginning that an output is to have.
     Years come first if there is a placeholder for a number, such as %d. An impossible mask is left
     out, so that the list may be empty.
     """
     has_number = any(one[0] == "%" and one[-1] in "diufFeEgG" for one in count_items(text))
     order = (YEARS, NAMES) if has_number else (NAMES, YEARS)
-    return [found for words in order if (found := mask(text, words)) is not None]
+    return [found for words in order if (found := mask(text, words, avoid)) is not None]
 
 
-def mask(text: str, words: Sequence[str]) -> Masked | None:
+def mask(text: str, words: Sequence[str], avoid: str = "") -> Masked | None:
     """Replace each URL, e-mail address and placeholder by one of `words`; None if impossible.
 
-    It is impossible if there are too few words, or if a letter or digit would touch a word.
+    Words that occur in the text or in `avoid` are not used. It is impossible if there are too few
+    words, or if a letter or digit would touch a word.
     """
     items = [text[start:end] for start, end in find_items(text)]
-    free = [word for word in words if word not in text]
+    free = [word for word in words if word not in text and word not in avoid]
     distinct = dict.fromkeys(items)
     if len(distinct) > len(free):
         return None
