@@ -32,7 +32,7 @@ quiet_pip() {
 
 make_venv() {
   local candidate
-  [ -x "$python" ] && return
+  "$python" -m pip --version >/dev/null 2>&1 && return # without pip it was interrupted
   for candidate in python3 python3.14 python3.13 python3.12 python3.11 python; do
     if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
       "$candidate" -m venv .venv && return

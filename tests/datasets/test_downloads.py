@@ -238,6 +238,14 @@ def test_a_copy_of_the_users_own_is_used_where_it_lies(site, settings, tmp_path)
     assert (found.path, site.asked) == (tmp_path / "a.tgz", [])
 
 
+def test_a_copy_may_have_the_name_that_it_has_among_downloads(site, settings, tmp_path):
+    what = Download((f"{site.address}/a.tgz",), len(CONTENT), SHA256)
+    (tmp_path / what.cache_name).write_bytes(CONTENT)
+    (tmp_path / "a.tgz").write_bytes(WRONG)
+    found = find_file(what, replace(settings, copies=tmp_path, network=None), silent)
+    assert found.path == tmp_path / what.cache_name
+
+
 def test_a_copy_that_is_another_file_is_refused_by_its_path(site, settings, tmp_path):
     (tmp_path / "a.tgz").write_bytes(WRONG)
     what = Download((site.put("a.tgz", CONTENT),), len(CONTENT), SHA256)

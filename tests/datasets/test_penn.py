@@ -22,6 +22,14 @@ def leaves(text):
     return text.replace("(", " ( ").replace(")", " ) ").split()
 
 
+def test_sections_may_be_links(penn):
+    whole = find_penn_files(penn, "dev")
+    (section,) = {file.parent for file in whole}
+    section.rename(penn.parent / "elsewhere")
+    section.symlink_to(penn.parent / "elsewhere")
+    assert find_penn_files(penn, "dev") == whole
+
+
 def test_training_is_on_sections_2_to_21_in_order(penn):
     files = find_penn_files(penn, "train")
     sections = [path.parent.name for path in files]

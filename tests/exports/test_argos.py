@@ -11,6 +11,7 @@ from tests.runs.marian_checkpoints import SOURCE, TARGET, compile_charsmap, spm,
 
 import transduce
 from transduce.durable.folder import atomic_folder
+from transduce.errors import InputError
 from transduce.exports import sentencepiece, to_argos
 from transduce.exports.sentencepiece import list_input_rules, list_output_rules, spell
 from transduce.text.clean import normalise
@@ -125,3 +126,19 @@ def test_fewer_learned_positions_than_argos_allows_symbols_are_refused():
     assert "learned only 256 positions" in to_argos.explain_unsupported(random_member(few))
     enough = replace(shapes()["learned"], max_positions=257)
     assert not to_argos.explain_unsupported(random_member(enough))
+
+
+def test_a_damaged_package_is_none_and_is_not_replaced(tmp_path):
+    path = tmp_path / "a.argosmodel"
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr("a/metadata.json", "{}")
+    assert to_argos.is_package(path)
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\1\2")] = 0
+    path.write_bytes(data)
+    assert not to_argos.is_package(path)
+
+
+def test_a_name_that_is_no_text_is_refused_before_anything_is_computed(tmp_path):
+    with pytest.raises(InputError, match="half a surrogate pair"):
+        transduce.export("any", to="argos", output=tmp_path / "\udcff.argosmodel")

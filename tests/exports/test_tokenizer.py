@@ -44,7 +44,15 @@ def test_every_character_is_cleaned_as_the_model_cleans_it():
 @given(text=st.text("thedogrunsﬁA %\u00a0\u200b日", max_size=30))
 def test_the_exported_tokenizer_of_an_imported_vocabulary_gives_its_ids(text):
     vocabulary = load_imported()
-    assert load(vocabulary).encode(text).ids == vocabulary.encode(normalise(text))
+    for one in (text, f"{text}</s>{text} <unk>"):
+        assert load(vocabulary).encode(one).ids == vocabulary.encode(normalise(one))
+
+
+def test_the_unknown_symbol_of_an_imported_vocabulary_has_no_text():
+    vocabulary = load_imported()
+    ids = vocabulary.encode("the dog ☃ runs")
+    assert "<unk>" in map(vocabulary.piece, ids)
+    assert load(vocabulary).decode(ids) == vocabulary.decode(ids).strip()
 
 
 @cache

@@ -27,7 +27,12 @@ GERMAN = [
     "die Kinder essen einen Apfel unter dem Baum",
     "er sagte, dass er morgen kommen würde",
 ]
-LINES = [*ENGLISH, "the ﬁrst “dog” — 3 Katzen, ☃ and ½", "an unknown Ж word"]
+LINES = [
+    *ENGLISH,
+    "the ﬁrst “dog” — 3 Katzen, ☃ and ½",
+    "an unknown Ж word",
+    "the äöü cat, Größärö",
+]
 SIZES = {"d_model": 32, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 48}
 SHAPES = {
     "opus": {"activation_function": "swish", "scale_embedding": True},

@@ -87,6 +87,7 @@ CASES = {
     "a type of 900,000 letters": config(model_type="x" * 900_000),
     "a scale that is text": config(scale_embedding="yes"),
     "a length penalty that is a list": config(length_penalty=[1]),
+    "a length penalty of 0.6": config(length_penalty=0.6),
     "an id of 2^70": config(pad_token_id=1 << 70),
     "a vocabulary of -1": config(vocab_size=-1),
     "a vocabulary of other rows": config(vocab_size=len(NAMES) + 1),

@@ -9,7 +9,7 @@ import pytest
 
 from transduce.errors import FolderError
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.sentencepiece import build_sentencepiece, require_charsmap
+from transduce.vocabulary.sentencepiece import build_sentencepiece, require_charsmap, write_runs
 
 PIECES = (("▁the", -1.0), ("▁dog", -2.0), ("▁", -3.0), ("s", -4.0), ("d", -4.0))
 DEEP = 1 << 11
@@ -103,6 +103,25 @@ def test_a_loop_is_walked_once():
 def test_a_piece_or_score_that_is_none_is_refused(change):
     found = json.loads(Vocabulary(build_sentencepiece(PIECES)).to_bytes())
     change(found["model"]["vocab"])
+    with pytest.raises(FolderError, match="no vocabulary of transduce"):
+        Vocabulary.from_bytes(json.dumps(found).encode())
+
+
+def test_letters_without_a_piece_of_their_own_are_one_unknown_symbol_where_several_meet():
+    pieces = [("▁", -2.0), ("a", -2.0), ("▁a", -1.0), ("ä", -1_002.0), ("ö", -1_002.0)]
+    vocabulary = Vocabulary(build_sentencepiece(pieces, runs=write_runs("a")))
+    again = Vocabulary.from_bytes(vocabulary.to_bytes())
+    for one in (vocabulary, again):
+        (ids,) = one.encode_batch(["aä äöa öa aäЖ Ж"])
+        assert [one.piece(n) for n in ids] == [
+            *("␣a", "ä", "␣", "<unk>", "a", "␣", "ö", "a", "␣a", "<unk>", "␣", "<unk>")
+        ]
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "[^\\x{61}]", 5, "[^]{2,}"])
+def test_a_pattern_of_unknown_letters_that_is_not_ours_is_refused(pattern):
+    found = json.loads(Vocabulary(build_sentencepiece(PIECES, runs=write_runs("a"))).to_bytes())
+    found["normalizer"]["normalizers"][-1]["pattern"]["Regex"] = pattern
     with pytest.raises(FolderError, match="no vocabulary of transduce"):
         Vocabulary.from_bytes(json.dumps(found).encode())
 

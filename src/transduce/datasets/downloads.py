@@ -76,10 +76,14 @@ def find_file(
 
 
 def find_user_copy(what: Download, folder: Path | None) -> VerifiedFile | None:
-    """Return the user's copy of a file, None if there is none; WrongFileError if it is wrong."""
-    if folder is None or not (folder / what.name).exists():
+    """Return the user's copy of a file, None if there is none; WrongFileError if it is wrong.
+
+    It has the file's usual name, or the one that it has among earlier downloads.
+    """
+    names = () if folder is None else (folder / what.cache_name, folder / what.name)
+    path = next(filter(Path.exists, names), None)
+    if path is None:
         return None
-    path = folder / what.name
     try:
         sha256 = verify_file(what, path)
     except OSError as error:

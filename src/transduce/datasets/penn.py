@@ -85,7 +85,7 @@ def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
     """
     if not folder.is_dir():
         raise InputError("is not a folder", "name a folder of files of trees", file=folder)
-    for name, folders, files in os.walk(folder, onerror=refuse_unreadable):
+    for name, folders, files in os.walk(folder, onerror=refuse_unreadable, followlinks=True):
         path = Path(name)
         folders[:] = sorted(one for one in folders if not one.startswith("."))
         if len(path.relative_to(folder).parts) >= MAX_DEPTH:

@@ -41,7 +41,7 @@ from transduce.runs.text_names import name_languages
 from transduce.settings import Architecture
 from transduce.settings.fields import require
 from transduce.tasks import TextToText, require_task
-from transduce.text.arguments import Text, read_path, read_text
+from transduce.text.arguments import Text, read_path, read_text, require_encodable
 
 TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, BERGAMOT, ONNX)}
 EXPORT_KIND = "export"
@@ -154,6 +154,8 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
     if target.suffix and output.suffix != target.suffix:
         fact = f"an export to {target.name} is one file, whose name ends in {target.suffix}"
         raise InputError(fact, f"-o {output}{target.suffix}")
+    if target.suffix:
+        require_encodable("the name of an export", output.stem)  # a folder in the file has it, too
     if not force:
         require_absent(output, "choose another name, or --force replaces it")
     elif not target.suffix:

@@ -86,10 +86,11 @@ def pack_argos(folder: Path, output: Path) -> None:
 
 def is_package(path: Path) -> bool:
     """Return whether a file is an Argos package, a zip archive with FOLDER/metadata.json."""
-    if not zipfile.is_zipfile(path):
+    try:
+        with zipfile.ZipFile(path) as package:
+            return any(name.split("/")[1:] == [METADATA] for name in package.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError):
         return False
-    with zipfile.ZipFile(path) as package:
-        return any(name.split("/")[1:] == [METADATA] for name in package.namelist())
 
 
 def explain_unsupported(model: TaskModel) -> str:

@@ -223,6 +223,8 @@ def list_differences(model: TaskModel) -> list[str]:
         "its max_decoding_length is 256 for every source; here an output may have the source's "
         f"length + {search.extra_length} symbols",
         "its min_decoding_length is 1: no output is empty there",
+        "a hypothesis ends there only if its end symbol is among the W best continuations (W is "
+        "the beam's width); here among the 2 W best",
         "long lines are not split into sentences there",
         f"inputs and outputs have at most {most:,} symbols",
     ]

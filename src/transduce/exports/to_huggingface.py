@@ -270,6 +270,8 @@ def list_differences(model: TaskModel) -> list[str]:
         *([norms] if epsilon != EPSILON else []),
         f"its outputs have at most {MOST_OUTPUT_SYMBOLS} symbols (generation_config.json); here "
         f"the source's length + {search.extra_length}",
+        "a hypothesis ends there only if its end symbol is among the W best continuations (W is "
+        "the beam's width); here among the 2 W best",
         "long lines are not split into sentences there",
     ]
 

@@ -313,10 +313,13 @@ class OnnxEngine:
     limits_length, is_greedy, ends_in_best_beam = True, False, False
 
     def __init__(self, folder: Path, model: TaskModel) -> None:
+        from tokenizers import Tokenizer
+
         with raise_import_errors("onnxruntime"):
             import onnxruntime  # type: ignore[import-not-found]
 
         self.name, self.model = f"onnxruntime {onnxruntime.__version__}", model
+        self.target = Tokenizer.from_file(str(folder / list(name_tokenizers(model))[-1]))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         self.encoder, self.decoder_step = (
@@ -383,7 +386,7 @@ class OnnxEngine:
             batch_size=len(sources),
         )
         found = beam_search(self, sources, search)
-        return [EngineOutput(task.decode(best.ids, ""), best.log_prob) for best, *_ in found]
+        return [EngineOutput(self.target.decode(best.ids), best.log_prob) for best, *_ in found]
 
 
 def describe_use(_model: TaskModel) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 from transduce.inference.load import TaskModel
 from transduce.text.clean import INVISIBLE
 from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.sentencepiece import RESERVED, UNKNOWN, UNKNOWN_ID
+from transduce.vocabulary.vocabulary import special_token_json
 
 # The characters that `str.split`, and so `transduce.text.clean`, takes for whitespace.
 BLANKS = "[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
@@ -19,6 +21,9 @@ NORMALISER = {
     ],
 }
 
+# writes a literal </s>, <s> or <unk> in the text for an imported model as the model reads it
+WITHOUT_SPECIALS = {"type": "Replace", "pattern": {"Regex": RESERVED.pattern}, "content": "< "}
+
 
 def find_model_type(vocabulary: Vocabulary) -> str:
     """Return a vocabulary's model type as its tokenizer.json names it, such as "BPE"."""
@@ -29,12 +34,16 @@ def find_model_type(vocabulary: Vocabulary) -> str:
 def build_tokenizer_json(vocabulary: Vocabulary, **changes: Any) -> bytes:  # noqa: ANN401
     """Return a vocabulary's tokenizer.json with our normaliser and the entries in `changes`.
 
-    The normaliser of an imported vocabulary comes after ours.
+    The normaliser of an imported vocabulary comes after ours, and its unknown symbol is special:
+    it has no text, and none can be written as one.
     """
-    document = json.loads(vocabulary.to_bytes())
-    own = [document["normalizer"]] if document.get("normalizer") else []
-    steps = [*NORMALISER["normalizers"], *own]
-    document |= {"normalizer": NORMALISER | {"normalizers": steps}, **changes}
+    document = json.loads(vocabulary.to_bytes()) | changes
+    steps = [*NORMALISER["normalizers"]]
+    if document.get("normalizer"):
+        steps += [WITHOUT_SPECIALS, document["normalizer"]]
+        unknown = special_token_json(UNKNOWN_ID, UNKNOWN)
+        document["added_tokens"] = [*document["added_tokens"], unknown]
+    document["normalizer"] = NORMALISER | {"normalizers": steps}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 

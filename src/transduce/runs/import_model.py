@@ -30,9 +30,10 @@ from transduce.errors import FolderError, InputError, short_repr
 from transduce.paper.model import Transformer
 from transduce.recipes.history import MARIAN
 from transduce.runs.ledger import describe_size
+from transduce.runs.texts import decode_name
 from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
-from transduce.settings.recipe import with_changes
+from transduce.settings.recipe import UNSHOWN, with_changes
 from transduce.tasks import build_task
 from transduce.text.arguments import read_path
 from transduce.version import __version__
@@ -43,6 +44,7 @@ from transduce.vocabulary.sentencepiece import (
     SentencePieceModel,
     build_sentencepiece,
     read_sentencepiece_model,
+    write_runs,
 )
 from transduce.vocabulary.symbols import SPECIALS
 from transduce.vocabulary.vocabulary import Vocabularies
@@ -230,7 +232,7 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
         "data.target_language": read_language(names.get("target_lang"), UNNAMED[1]),
         **read_search({**values, **read_optional(folder / GENERATION)}, file),
     }
-    about = f"imported from {folder.resolve().name}"
+    about = f"imported from {UNSHOWN.sub('?', decode_name(folder.resolve()))}"
     return replace(with_changes(MARIAN, changes), name=f"{MARIAN.name}, imported", about=about)
 
 
@@ -241,9 +243,12 @@ def read_language(name: object, default: str) -> str:
 
 def read_search(values: Mapping[str, Any], file: Path) -> dict[str, Any]:
     """Return search settings from a generation config: the beam width and the length penalty."""
-    beam, power = values.get("num_beams"), values.get("length_penalty", 1.0)
+    beam, power = values.get("num_beams"), values.get("length_penalty")
+    power = 1.0 if power is None else power
     if type(power) not in (int, float):
         raise FolderError(f"length_penalty is {short_repr(power)}", CHECK_PATH, file=file)
+    if power not in (0, 1):
+        raise InputError(f"length_penalty is {power}, not 0 or 1", EDITED, file=file)
     if beam is not None and not (type(beam) is int and 0 < beam <= MOST_BEAM):
         fact = f"num_beams is {short_repr(beam)}, not a width from 1 to {MOST_BEAM}"
         raise FolderError(fact, CHECK_PATH, file=file)
@@ -343,7 +348,9 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
         fact = f"has {len(sides[0]):,} pieces, and {JOINT} {len(ids[0]):,} symbols"
         raise FolderError(fact, AGAIN, file=folder / "source.spm")
     try:
-        kinds = map(build_sentencepiece, sides, (model.charsmap for model in models))
+        letters = (letter for piece, _ in models[0].pieces for letter in piece)
+        runs = (write_runs(letters), "")
+        kinds = map(build_sentencepiece, sides, (model.charsmap for model in models), runs)
         source, target = map(Vocabulary, kinds)
     except ValueError as error:
         raise FolderError(f"has {error}", AGAIN, file=folder / JOINT) from error
@@ -356,6 +363,7 @@ def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece
     """Return the source model's pieces, then the single characters that only vocab.json has.
 
     For a character without a source piece, Marian takes its id in vocab.json, if it has one there.
+    Of several side by side it makes one unknown symbol (`write_runs`).
     """
     known = dict(model.pieces)
     low = min(known.values()) - FOREIGN

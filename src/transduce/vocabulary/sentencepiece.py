@@ -12,7 +12,7 @@ import base64
 import binascii
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -31,24 +31,32 @@ UNKNOWN_ID = len(SPECIALS)
 SPACE = "▁"
 MAX_PIECE = 1_000  # characters; 100,000 or more can overflow the stack of `tokenizers`
 MAX_SCORE = 1e6  # the score of a text is the sum of its pieces' scores
+NO_PIECE = "\uffff"  # a character that no text has and no piece
+RUNS = re.compile(r"\[\^(?:\\x\{[0-9a-f]{1,6}\})+\]\{2,\}")
 RESERVED = re.compile("<(?=/?s>|unk>)")
 METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "always", "split": True}
 
 
-def build_sentencepiece(pieces: Sequence[Piece], charsmap: str = "") -> VocabularyKind:
+def build_sentencepiece(
+    pieces: Sequence[Piece], charsmap: str = "", runs: str = ""
+) -> VocabularyKind:
     """Build a unigram vocabulary with the normaliser `charsmap`; ValueError if either is unusable.
 
     The pieces get the ids 3, 4, …, after END, BEGIN and the unknown symbol. `charsmap` is
     SentencePiece's compiled normaliser in base64, "" for none. A literal </s>, <s> or <unk> in a
-    text gets a space after its <.
+    text gets a space after its <. A match of `runs`, made by `write_runs`, becomes one unknown
+    symbol; "" for none.
     """
     require_valid_pieces(pieces, charsmap)
+    if runs != "" and not RUNS.fullmatch(str(runs)):
+        raise ValueError("a pattern of unknown letters that is not as we write it")
     specials = [*SPECIALS, UNKNOWN]
     texts = [piece for piece, _ in pieces]
     lowest = min((score for _, score in pieces), default=0.0)
     vocab = [*([one, lowest] for one in specials), *map(list, pieces)]
     single = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
     compiled = {"type": "Precompiled", "precompiled_charsmap": charsmap}
+    joined = {"type": "Replace", "pattern": {"Regex": runs}, "content": NO_PIECE}
     return VocabularyKind(
         [*specials, *texts],
         [*(b"" for _ in specials), *(text.replace(SPACE, " ").encode() for text in texts)],
@@ -57,7 +65,7 @@ def build_sentencepiece(pieces: Sequence[Piece], charsmap: str = "") -> Vocabula
         decoder=METASPACE,
         normalizer={
             "type": "Sequence",
-            "normalizers": [compiled, single] if charsmap else [single],
+            "normalizers": [*([compiled] if charsmap else []), single, *([joined] if runs else [])],
         },
         prepare=lambda text: RESERVED.sub("< ", text),
     )
@@ -68,7 +76,22 @@ def read_sentencepiece(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed J
     pieces = tuple((piece, score) for piece, score in found["model"]["vocab"])
     maps = [one for one in found["normalizer"]["normalizers"] if one["type"] == "Precompiled"]
     charsmap = maps[0]["precompiled_charsmap"] if maps else ""
-    return build_sentencepiece(pieces[UNKNOWN_ID + 1 :], charsmap)
+    return build_sentencepiece(pieces[UNKNOWN_ID + 1 :], charsmap, find_runs(found["normalizer"]))
+
+
+def find_runs(normaliser: Any) -> str:  # noqa: ANN401 - parsed JSON
+    """Return the pattern `runs` in the normaliser of a tokenizer.json; "" if it has none."""
+    steps = [one for one in normaliser["normalizers"] if one.get("content") == NO_PIECE]
+    return steps[0]["pattern"]["Regex"] if steps else ""
+
+
+def write_runs(characters: Iterable[str]) -> str:
+    """Return a regular expression of runs of letters that are neither spaces nor in `characters`.
+
+    SentencePiece reads such a run as one unknown symbol, even if some letter alone has an id.
+    """
+    known = (f"\\x{{{ord(one):x}}}" for one in sorted({" ", *characters}))
+    return "[^" + "".join(known) + "]{2,}"
 
 
 def require_valid_pieces(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> None:
