@@ -67,6 +67,22 @@ def test_what_is_measured_stays_with_its_test_set(call, tmp_path, own_text):
     assert call(*row).code == 0, "the run stands, and so does its model"
 
 
+@pytest.mark.filterwarnings("ignore:line 1")
+def test_text_in_other_languages_has_no_figure_beside_the_paper_s(call, tmp_path):
+    pairs = [f"the dog {n} sees\tpes {n} vidí\n" for n in range(40)]
+    (tmp_path / "a.tsv").write_text("".join(pairs), "utf-8")
+    (tmp_path / "long.tsv").write_text("dog " * 300 + "\t" + "pes " * 300 + "\n", "utf-8")
+    files = ("--pairs", tmp_path / "a.tsv", "--dev-pairs", tmp_path / "a.tsv")
+    changes = ("source_language=en", "target_language=cs", "vocabulary_size=300")
+    settings = [f"--set=data.{change}" for change in changes]
+    row = ("reproduce", "table2", *TINY, "--rows", "base", "-o", tmp_path / "out")
+    done = call(*row, *files, "--test-pairs", tmp_path / "long.tsv", *settings)
+    assert done.code == 0, done.stderr
+    assert done.stdout.startswith("Table 2, en-cs, at the scale toy\n")
+    assert "no BLEU here may stand beside the paper's, which are of other languages" in done.stdout
+    assert "nan" in done.stdout, "the test line is longer than the model takes"
+
+
 def test_a_model_of_other_steps_is_not_taken_for_the_run_s(trained):
     model = open_or_write_average(trained)
     assert model.about["averaged"] == [15, 20]

@@ -106,6 +106,12 @@ def test_every_row_is_a_command_of_its_own(call):
     ]
 
 
+def test_files_with_weights_are_named_in_the_commands_as_they_were_given(call):
+    files = ("--pairs", "a.tsv:0.5:1-8000", "--pairs", "b.tsv:0.000002", "--pairs", "c.tsv:1:9-")
+    done = call("reproduce", "table3", "--rows", "base", "--print-jobs", *files, "-o", "out")
+    assert " ".join(files) in done.stdout
+
+
 @pytest.mark.slow
 def test_results_are_gathered_from_wherever_they_lie(call, tmp_path):
     for name, row in (("a", "base"), ("b", "C-N2")):

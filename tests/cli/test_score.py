@@ -63,6 +63,13 @@ def test_hypotheses_may_come_from_standard_input(call, files):
     assert ended.stdout == f"{compute_score('ter', OURS, THEIRS)}\n"
 
 
+def test_a_file_may_be_named_by_a_dash(call, files, monkeypatch):
+    monkeypatch.chdir(files)
+    (files / "ours").rename(files / "-")
+    ended = call("score", "--metric=ter", "./-", "theirs", "--against", "./-", stdin=b"another\n")
+    assert (ended.code, "+0.00" in ended.stdout) == (0, True)
+
+
 def test_standard_input_can_be_read_once_only(call):
     ended = call("score", "-", "-")
     assert ended.code == 2

@@ -8,6 +8,7 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.recipes import by_name, from_file
+from transduce.recipes.choice import customise_recipe
 
 
 def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
@@ -128,3 +129,9 @@ def test_a_missing_file_is_refused(tmp_path):
 def test_a_file_that_is_not_utf_8_is_refused(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b'name = "f\xfcnf"')
     assert refusal(tmp_path / "latin.toml").startswith("FILE: not UTF-8 text\nhint: a recipe reads")
+
+
+def test_a_name_that_begins_with_one_of_ours_is_the_users(tmp_path):
+    recipe = from_file(written(tmp_path, 'name = "demo x"\n[architecture]\nlayers = 2\n'))
+    assert customise_recipe(recipe, {"training.steps": 4}).name == "demo x"
+    assert customise_recipe(by_name("demo"), {"training.steps": 4}).name != "demo"

@@ -162,6 +162,13 @@ def test_a_word_outside_of_a_leaf_ends_evalb_but_not_the_score_of_the_others():
     assert report.every_sentence.f1_of_all_sentences == pytest.approx(200 * 8 / (12 + 8))
 
 
+def test_a_word_outside_of_a_leaf_gives_no_endless_messages_where_errors_have_no_limit():
+    endless = replace(COLLINS, max_errors=999_999_999)
+    report = score_brackets([JOHN, JOHN], ["(TOP (S John has))", JOHN], endless)
+    assert (report.exit_status, report.sentences) == (1, ())
+    assert len(report.messages) < 2_000
+
+
 def test_there_is_no_limit_on_brackets_words_and_their_lengths():
     deep = "(NP " * 2_000 + f"(NN {'x' * 5_000})" + ")" * 2_000
     wide = f"(S {'(NN x) ' * 2_000})"

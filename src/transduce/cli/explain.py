@@ -7,6 +7,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.options import FILE
 from transduce.durable.files import write_atomically
+from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
 from transduce.view.explainer import MAX_WEIGHTS
 
@@ -97,5 +98,5 @@ def command(
         )
     found.write_page(output)
     if film_text is not None:
-        write_atomically(film_text, found.storyboard.encode())
+        write_atomically(resolve_output(film_text), found.storyboard.encode())
     display.print_note(f"the page: {output} ({len(found.page) / 1e6:.1f} MB)")

@@ -47,6 +47,11 @@ class WeightedFile:
     first: int = 1
     last: int = 0  # 0: the end of the training
 
+    def __str__(self) -> str:
+        weight = f"{self.weight:.12f}".rstrip("0").rstrip(".") if self.weight else ""
+        updates = f":{self.first}-{self.last or ''}" if (self.first, self.last) != (1, 0) else ""
+        return f"{self.path}:{weight}{updates}" if weight or updates else str(self.path)
+
 
 class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
     """The parameter type of FILE[:WEIGHT[:FIRST-LAST]], where updates FIRST to LAST read FILE."""

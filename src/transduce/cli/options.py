@@ -180,7 +180,8 @@ def format_options(group: "DataclassInstance", *names: str) -> list[str]:
     words = []
     for one in fields(group):
         if one.name in names and (value := getattr(group, one.name)) != one.default:
-            words += [name_option(one)[0], str(value)]
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [name_option(one)[0], str(each)]
     return words
 
 

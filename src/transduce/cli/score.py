@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, final
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import add_options, format_options, option, refuse_given
+from transduce.cli.options import INPUT, add_options, format_options, option, refuse_given
 from transduce.errors import InputError
 from transduce.scores.brackets.parameters import PARAMETERS
 from transduce.scores.brackets.report import BracketReport, BracketSummary
@@ -96,8 +97,8 @@ class ScoreCommand(click.Command):
 
 
 @click.command("score", cls=ScoreCommand)
-@click.argument("hypotheses")
-@click.argument("references", metavar="REFERENCE...", nargs=-1, required=True)
+@click.argument("hypotheses", type=INPUT)
+@click.argument("references", metavar="REFERENCE...", nargs=-1, required=True, type=INPUT)
 @click.option(
     "--metric",
     "metrics",
@@ -135,6 +136,7 @@ class ScoreCommand(click.Command):
 )
 @click.option(
     "--against",
+    type=INPUT,
     metavar="OTHER",
     help="Another output of the same lines: test whether the difference is more than chance.",
 )
@@ -142,8 +144,8 @@ class ScoreCommand(click.Command):
 @options.as_json
 def command(
     *,
-    hypotheses: str,
-    references: Sequence[str],
+    hypotheses: Path,
+    references: Sequence[Path],
     metrics: Sequence[str],
     language: str | None,
     brackets: bool,
@@ -151,7 +153,7 @@ def command(
     spans: bool,
     scheme: str | None,
     alignments: bool,
-    against: str | None,
+    against: Path | None,
     draws: Draws,
     as_json: bool,
 ) -> None:
@@ -181,17 +183,19 @@ def command(
         refuse_given({"scheme"}, "needs --spans", "")
     unused = [] if against else format_options(draws, "samples", "seed")
     require(not unused, f"{''.join(unused[:1])} is for --against", "name another output")
-    gold, output = hypotheses, references[0]  # for trees, labels and alignments
+    texts = [str(hypotheses), *map(str, references)]
+    gold, output = texts[:2]  # for trees, labels and alignments
+    other = None if against is None else str(against)
     match kind:
         case "--brackets":
-            report_trees(gold, output, against, trees, draws, as_json=as_json)
+            report_trees(gold, output, other, trees, draws, as_json=as_json)
         case "--spans":
-            report_labels(gold, output, against, scheme or "bio", draws, as_json=as_json)
+            report_labels(gold, output, other, scheme or "bio", draws, as_json=as_json)
         case "--alignments":
-            report_alignments(gold, output, against, draws, as_json=as_json)
+            report_alignments(gold, output, other, draws, as_json=as_json)
         case _:
-            texts, metrics = (hypotheses, *references), metrics or USUAL_METRICS
-            report_texts(texts, against, metrics, language or "", draws, as_json=as_json)
+            metrics = metrics or USUAL_METRICS
+            report_texts(texts, other, metrics, language or "", draws, as_json=as_json)
 
 
 def choose_kind(kinds: Mapping[str, bool], reference_count: int) -> str:

@@ -1,5 +1,6 @@
 """All recipes by name, and the difference of two recipes, setting by setting."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -40,7 +41,7 @@ def require_recipe(recipe: object) -> None:
 def find_original_name(recipe: Recipe) -> str:
     """Return the original name of a derived recipe, such as "demo" for "demo at toy"."""
     require_recipe(recipe)
-    return recipe.name.partition(" ")[0]
+    return re.split(" (?:at|with) ", recipe.name, maxsplit=1)[0]
 
 
 def difference(a: Recipe, b: Recipe) -> list[tuple[str, Value, Value]]:

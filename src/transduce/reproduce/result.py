@@ -1,5 +1,6 @@
 """The measured result of a trained row: its scores, costs, recipe, data and machine."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +47,7 @@ class RowResult:
     scale: str
     recipe: Recipe  # the row's recipe, with threads and micro-batch size resolved
     parameters: int
-    perplexity: Mapping[str, float]  # per piece and per word, with the counts of pieces and words
+    perplexity: Mapping[str, float | None]  # per piece and word, and counts; None: not finite
     bleu: Mapping[str, Any]  # the value with its signature, lines and test set
     updates: int
     target_tokens: int  # number of target tokens trained on
@@ -60,6 +61,12 @@ class RowResult:
     cost: Mapping[str, Any] = field(default_factory=dict)
     # BLEU with the paper's tokenisation; empty unless the test set is the paper's
     paper_bleu: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def perplexity_per_piece(self) -> float:
+        """The perplexity of a piece; NaN if it is not finite, or if no line was scored."""
+        found = self.perplexity["per_piece"]
+        return math.nan if found is None else found
 
     @property
     def seed(self) -> int:

@@ -207,7 +207,7 @@ def train_row(
         result = measure_row(job, run, prepared, test)
         write_result(folder, result)
     callbacks.on_row(job, result)
-    return f"perplexity {result.perplexity['per_piece']:.3f}, BLEU {result.bleu['value']:.2f}"
+    return f"perplexity {result.perplexity_per_piece:.3f}, BLEU {result.bleu['value']:.2f}"
 
 
 def prepare_table_corpus(
@@ -230,7 +230,7 @@ def prepare_table_corpus(
     require(dev is not None or not needs_dev, NO_DEV, hint)
     if request.train is not None:
         corpus = str(request.train) if is_corpus_name(request.train) else None
-        recipe, sentences = name_text(recipe, train, corpus, {})
+        recipe, sentences = name_text(recipe, train, corpus, request.changes)
         for sentence in sentences:
             callbacks.on_message(sentence)
     with wait_for_lock(table_store, callbacks.on_message):

@@ -53,7 +53,7 @@ class TableRow:
     @property
     def perplexity(self) -> Measurements:
         """The perplexity per piece of each run, without label smoothing."""
-        return Measurements([run.perplexity["per_piece"] for run in self.runs])
+        return Measurements([run.perplexity_per_piece for run in self.runs])
 
     @property
     def bleu(self) -> Measurements:
@@ -75,7 +75,7 @@ class TableRow:
     def has_diverged(self) -> bool:
         """Whether any run's perplexity is the vocabulary size or more, as by uniform guessing."""
         return not all(
-            run.perplexity["per_piece"] < run.recipe.data.vocabulary_size for run in self.runs
+            run.perplexity_per_piece < run.recipe.data.vocabulary_size for run in self.runs
         )
 
     def cost(self, kind: str) -> float | None:

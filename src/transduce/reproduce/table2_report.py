@@ -42,6 +42,7 @@ CLAIMS = (
     Claim("at one cost attention is better than separable ones", "base", "separable"),
 )
 MEASURED = ("BLEU", "BLEU-paper", "PPL", "params ×10⁶", "averaged", "steps", "minutes")
+NOT_COMPARABLE = "no BLEU here may stand beside the paper's, which are of other languages"
 COUNTED = ("estimated", "counted", "of base's")
 
 
@@ -58,7 +59,7 @@ def build_report(table: ResultTable) -> Report:
         conditions=[
             *describe_conditions(table),
             "the mean of the last snapshots; the paper: on newstest2014",
-            COMPARABILITY[pair],
+            COMPARABILITY.get(pair, NOT_COMPARABLE),
         ],
         parts=[
             (f"BLEU and cost, {pair}, ours at {scale}", COSTS, build_cells(table, pair)),

@@ -203,7 +203,7 @@ def collect_cross_entropies(_seed: int, runs: Runs) -> dict[str, float]:
     for row, run in runs.items():
         result = read_result(run.parent)
         assert result is not None, "a claim is measured after its rows"
-        found[row] = math.log(result.perplexity["per_piece"])
+        found[row] = math.log(result.perplexity_per_piece)
     return found
 
 

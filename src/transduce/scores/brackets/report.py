@@ -25,6 +25,7 @@ HEAD = (
     " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy",
 )
 RULE = 76 * "="
+MOST_REPEATS = 1_000  # of the message on a stray word
 Message = tuple[int, str]  # the number of a line, and EVALB's message about the line
 
 
@@ -192,7 +193,8 @@ def score_brackets(
     counted = [count_sentence(gold, test, parameters) for gold, test in both]
     found = find_messages([faults for _, faults in counted], gold_lines, test_lines, parameters)
     messages = list(islice(found, parameters.max_errors + 2))
-    gave_up = len(messages) == parameters.max_errors + 2
+    loops = any(faults[-1:] == (STRAY_WORD,) for _, faults in counted)
+    gave_up = loops or len(messages) == parameters.max_errors + 2
     return BracketReport(
         parameters,
         pairs=tuple(counts for counts, _ in counted),
@@ -209,15 +211,16 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message) for each fault; the message on a stray word comes without end.
+    """Yield (line number, message) for each fault; the message on a stray word comes many times.
 
-    A stray word stands outside of a leaf, and EVALB loops there, too. If one file has more lines,
-    a message about this comes last.
+    A stray word stands outside of a leaf, and there EVALB loops until it gives up. If one file
+    has more lines, a message about this comes last.
     """
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)
         if texts[-1:] == (STRAY_WORD,):
-            yield from repeat((number, STRAY_WORD))
+            yield from repeat((number, STRAY_WORD), MOST_REPEATS)
+            return
     next_number = len(faults) + 1
     if len(gold_lines) > len(test_lines):
         first_without = read_bracket_line(gold_lines[len(faults)], parameters)
