@@ -103,10 +103,20 @@ def test_a_learning_rate_factor_multiplies_equation_3_only_where_a_recipe_says_s
 def test_the_last_snapshots_are_averaged_not_the_best(tmp_path):
     """Whatever the order in which they were written; nothing in them says how good they are."""
     create_run(tmp_path, Recipe(name="test"), {})
-    for step in (3, 1, 2):
-        save_snapshot(tmp_path, step, {"w": torch.tensor([float(step)])})
+    every = Training().snapshot_every
+    for number in (3, 1, 2):
+        save_snapshot(tmp_path, every * number, {"w": torch.tensor([float(number)])})
     steps, mean, _ = average_snapshots(tmp_path, 2)
-    assert (steps, mean["w"].item()) == ([2, 3], 2.5)
+    assert (steps, mean["w"].item()) == ([2 * every, 3 * every], 2.5)
+
+
+def test_a_run_that_was_given_more_updates_is_averaged_as_if_it_had_them_from_the_start(tmp_path):
+    every = Training().snapshot_every
+    create_run(tmp_path, Recipe(name="test"), {})
+    for step in (every, 2 * every, 2 * every + 1, 3 * every, 3 * every + 1):
+        save_snapshot(tmp_path, step, {"w": torch.tensor([float(step)])})
+    steps, *_ = average_snapshots(tmp_path, 4)
+    assert steps == [every, 2 * every, 3 * every, 3 * every + 1]
 
 
 def test_the_length_penalty_is_not_the_length_to_the_power_of_alpha():

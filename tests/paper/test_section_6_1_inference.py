@@ -43,10 +43,11 @@ def test_of_all_snapshots_of_a_run_the_last_5_of_base_and_20_of_big_are_averaged
 ):
     """A run of 25 snapshots, each weight of which is its step."""
     create_run(tmp_path, by_name(recipe), {})
-    for step in range(1, 26):
-        save_snapshot(tmp_path, step, {"w": torch.tensor([float(step)])})
+    every = by_name(recipe).training.snapshot_every
+    for number in range(1, 26):
+        save_snapshot(tmp_path, every * number, {"w": torch.tensor([float(every * number)])})
     steps, mean, _ = average_snapshots(tmp_path, None)
-    assert steps == list(range(26 - last, 26))
+    assert steps == [every * number for number in range(26 - last, 26)]
     assert mean["w"].item() == pytest.approx(sum(steps) / last)
 
 
