@@ -1,6 +1,8 @@
 """An interrupted build of a store goes on after the segments that it saved."""
 
 import json
+import os
+import resource
 
 import numpy as np
 import pytest
@@ -51,6 +53,17 @@ def test_the_second_call_encodes_only_pairs_after_the_last_saved_segment(store_o
     encoded.clear()
     assert contents(store_of(PAIRS, "cut", keeps_texts=True)) == contents(whole)
     assert encoded == PAIRS[28:]
+
+
+def test_a_corpus_of_many_segments_needs_few_open_files(store_of):
+    build_until(store_of, 49)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(int(name) for name in os.listdir("/dev/fd"))  # noqa: PTH208 - of open files, not of paths
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 10, before[1]))
+    try:
+        assert len(store_of(PAIRS, "cut", keeps_texts=True)) == 50
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 @pytest.mark.parametrize("name", ["source.ids", "target.lengths", "pairs.tsv", "manifest.json"])
@@ -106,5 +119,7 @@ def test_the_hint_for_a_segment_speaks_of_no_store(store_of, tmp_path):
     folder = segments_folder(tmp_path / "cut") / "00000000"
     segment = open_segment(open_folder(folder, "segment"), (258, 258))
     (folder / "source.ids").write_bytes(b"")
-    with pytest.raises(FolderError, match=r"was cut while .*\nhint: a saved segment"):
+    with pytest.raises(
+        FolderError, match=r"expected ids of 2 bytes, found 0\nhint: a saved segment"
+    ):
         np.asarray(segment.source.ids)

@@ -108,6 +108,7 @@ def test_validations_and_snapshots_change_no_bit(tmp_path, unbroken):
 
 def test_a_last_validation_that_was_interrupted_is_made_up_for_once(tmp_path):
     training = training_of(steps=STEPS, validate_every=STEPS)
+    train_folder(tmp_path, training, stop_at=7)
     found = iter([None, ValidationResult(nats=1.0)])
     train_folder(tmp_path, training, validate=lambda _: next(found))
     train_folder(tmp_path, training, validate=lambda _: next(found))
@@ -116,7 +117,7 @@ def test_a_last_validation_that_was_interrupted_is_made_up_for_once(tmp_path):
         assert progress.validated_step == STEPS
     events = [event["event"] for event in read_journal(tmp_path / "log.jsonl")]
     ends = ["checkpoint", "validation", "snapshot", "checkpoint", "finish", "finish", "finish"]
-    assert events == ["update"] * STEPS + ends
+    assert [event for event in events if event != "update"] == ["checkpoint", *ends]
 
 
 def test_the_newest_checkpoint_is_the_last_and_names_its_environment(tmp_path, unbroken):

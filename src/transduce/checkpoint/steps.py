@@ -38,15 +38,17 @@ def write_step(
         about = {"run": read_run_id(parent.parent), "step": step}
     except FolderError as fault:  # after a SaveError training continues and writes again later
         raise SaveError(fault.fact, fault.hint) from fault
-    if os.path.lexists(folder):
-        if not replaces and is_intact(parent, step):
+    whole = os.path.lexists(folder) and is_intact(parent, step)
+    if os.path.lexists(folder) and not (whole and replaces):
+        if whole:
             with raise_save_errors(parent):
                 sync_folder(parent)  # a crash may have prevented this sync before
             return
         remove_folder(folder)
     hint = "free some space, then start the same command again"
     require_disk_space(parent.parent, size, folder, hint)
-    with atomic_folder(folder, kind=KIND_OF_FOLDER[parent.name], about=about) as writer:
+    kind, may_replace = KIND_OF_FOLDER[parent.name], (lambda _: None) if whole else None
+    with atomic_folder(folder, kind=kind, about=about, require_free=may_replace) as writer:
         for name, make in files.items():
             writer.write(name, make())
 

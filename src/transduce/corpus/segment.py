@@ -21,7 +21,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from jaxtyping import UInt, UInt32
 
-from transduce.corpus.side import SIDES, StoredIds, id_type, read_numbers, require_consistent
+from transduce.corpus.side import SIDES, SavedIds, id_type, read_numbers, require_consistent
 from transduce.durable.folder import VerifiedFolder, atomic_folder, open_folder, remove_folder
 from transduce.durable.json import parse_record
 from transduce.errors import FolderError
@@ -69,7 +69,7 @@ class PairCounts:
 class EncodedSide:
     """A segment's source or target side: T token ids of N sentences end to end, and N lengths."""
 
-    ids: UInt[np.ndarray, " T"] | StoredIds  # on disk if the segment is saved
+    ids: UInt[np.ndarray, " T"] | SavedIds  # on disk if the segment is saved
     lengths: UInt32[np.ndarray, " N"]
 
 
@@ -221,7 +221,7 @@ def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
 
 def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: int) -> EncodedSide:
     """Open the source or target side of a saved segment of `kept` pairs; FolderError if damaged."""
-    ids = StoredIds(verified.verified_path(f"{side}.ids"), id_type(symbols), HINT)
+    ids = SavedIds(verified.verified_path(f"{side}.ids"), id_type(symbols), HINT)
     lengths = read_numbers(verified, f"{side}.lengths", LENGTHS, kept, HINT)
     file = verified.folder / f"{side}.lengths"
     total = int(lengths.sum(dtype=np.uint64))

@@ -63,6 +63,22 @@ class StoredIds:
 
 
 @final
+class SavedIds:
+    """T ids in a file that is open only while they are read, as in one of very many segments."""
+
+    def __init__(self, file: Path, kind: IdType, hint: str) -> None:
+        self.file, self.kind, self.hint = file, kind, hint
+        self.count = len(StoredIds(file, kind, hint))
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __array__(self, dtype: object = None, copy: object = None) -> UInt[np.ndarray, " T"]:
+        ids = StoredIds(self.file, self.kind, self.hint)
+        return np.frombuffer(ids.read(0, self.count), self.kind)
+
+
+@final
 @dataclass(frozen=True)
 class Side:
     """One side of a store: token ids read from an open file, lengths and offsets in memory."""

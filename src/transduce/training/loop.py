@@ -3,7 +3,7 @@
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -247,7 +247,7 @@ class CheckpointManager:
     def finish(self, progress: Progress) -> Progress:
         """Write the last checkpoint; raise SaveError if it or the last snapshot was not written."""
         is_validated_since = progress.validated_step > self.checkpointed_validation
-        if progress.step > self.checkpointed_step or is_validated_since:
+        if progress.step > self.checkpointed_step or (is_validated_since and self.has_older()):
             self.try_to_write("checkpoint", progress)
         if failed := [kind for kind, times in self.failures.items() if times]:
             raise SaveError(
@@ -264,6 +264,15 @@ class CheckpointManager:
                     "a lower training.learning_rate_factor may help"
                 )
         return progress
+
+    def has_older(self) -> bool:
+        """Return whether the run has two checkpoints, so that the newest one may be replaced.
+
+        A kill between the two renames of a replacement would lose the only one.
+        """
+        with suppress(FolderError):
+            return len(list_steps(self.job.folder / CHECKPOINTS)) > 1
+        return False
 
     def try_to_write(self, kind: str, progress: Progress) -> None:
         """Write a snapshot or checkpoint; log a failure, and raise the third failure in a row."""
