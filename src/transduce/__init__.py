@@ -136,7 +136,11 @@ def __getattr__(name: str) -> object:
         from transduce.settings.keywords import with_checked_keywords
 
         found = getattr(importlib.import_module(FUNCTIONS[name]), name)
-        return found if isinstance(found, type) else with_checked_keywords(found)
+        if isinstance(found, type):
+            return found
+        checked = with_checked_keywords(found)  # cached, and pickle finds it under this name
+        checked.__module__ = found.__module__ if checked is found else "transduce"
+        return checked
     if name in PACKAGES:
         return importlib.import_module(f"transduce.{name}")
     raise AttributeError(f"module 'transduce' has no attribute {name!r}")

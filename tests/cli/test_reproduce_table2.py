@@ -90,6 +90,7 @@ def test_a_model_of_other_steps_is_not_taken_for_the_run_s(trained):
     shutil.rmtree(max((trained / "snapshots").iterdir()))
     with pytest.raises(FolderError, match="is the mean of other steps than 15 to 15\nhint: del"):
         open_or_write_average(trained)
+    assert open_or_write_average(trained, renews=True).about["averaged"] == [15]
 
 
 def test_a_row_that_cannot_be_measured_says_what_to_do(call, tmp_path, monkeypatch):

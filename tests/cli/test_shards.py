@@ -155,6 +155,13 @@ def test_a_shard_that_is_there_is_not_translated_again(call, babbler, text, shar
     assert (ended.code, "of another precision" in ended.stderr) == (2, True)
 
 
+def test_aligned_shards_belong_together(call, babbler, text, tmp_path):
+    shard = ("translate", babbler, text, *FAST, "--align", "-o", tmp_path / "aligned", "--shard")
+    ended = [call(*shard, number) for number in ("1/2", "2/2", "1/2")]
+    assert [one.code for one in ended] == [0, 0, 0]
+    assert "is written already" in ended[2].stderr
+
+
 def test_a_shard_belongs_to_its_prefixes_and_to_how_it_was_drawn(call, babbler, text, shards):
     prefixes = text.with_name("prefixes")
     prefixes.write_text("no\n" * len(LINES))

@@ -78,6 +78,13 @@ def test_a_line_of_nothing_but_items_is_not_translated():
     assert (output.text, seen) == (f"{{0}}: {URL}", [""])
 
 
+def test_an_item_alone_comes_back_with_its_own_bytes():
+    text = "{{ a\u00a0b }}  https://x.org/Cafe\u0301"
+    output, seen, warned = kept(text, "nothing")
+    assert (output.text, output.lost, warned) == (text.replace("  ", " "), (), [])
+    assert seen == [""]
+
+
 def test_a_long_list_of_losses_is_cut():
     text = f"a {URL}{'x' * 9_000} b {' or '.join(map(str, range(900)))}"
     _, _, (warned,) = kept(text, "[^a]", can_align=False)

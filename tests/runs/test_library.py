@@ -1,6 +1,7 @@
 """The public library: what each command does is one call, without click, printing or exits."""
 
 import os
+import pickle
 import signal
 import threading
 from contextlib import nullcontext
@@ -69,6 +70,22 @@ def test_the_same_call_resumes_and_other_pairs_are_refused(tmp_path):
     assert more.progress.step == 8
     with pytest.raises(InputError, match="was prepared from another text than 29 pairs in memory"):
         transduce.train(tmp_path / "run", PAIRS[1:], recipe="tiny", settings=longer)
+
+
+def test_other_pairs_are_refused_before_anything_is_written_into_a_run(tmp_path):
+    transduce.prepare(tmp_path / "store", PAIRS, False, recipe="tiny", settings=SETTINGS)
+    settings = SETTINGS | {"training.steps": 2}
+    run = transduce.train(
+        tmp_path / "run", recipe="tiny", store=tmp_path / "store", settings=settings
+    )
+    with pytest.raises(InputError, match="this run was begun on another text"):
+        transduce.train(run.folder, PAIRS[1:], recipe="tiny", settings=settings)
+    assert not (run.folder / "store").exists()
+
+
+def test_public_functions_can_be_sent_to_other_processes():
+    for function in (transduce.load, transduce.score, transduce.clean):
+        assert pickle.loads(pickle.dumps(function)) is function
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,15 @@ import math
 import pytest
 
 from transduce.errors import InputError
+from transduce.runs.choice import open_texts
 from transduce.runs.development import clean_text
-from transduce.runs.texts import GeneratedCorpus, InMemoryPairs, TaskFiles, add_pairs
+from transduce.runs.texts import (
+    GeneratedCorpus,
+    InMemoryPairs,
+    TaskFiles,
+    add_pairs,
+    list_pairs,
+)
 from transduce.settings import Data
 from transduce.tasks.parsing import PARSING
 from transduce.tasks.tagging import TAGGING
@@ -104,3 +111,9 @@ def test_gold_trees_that_are_none_are_refused_beside_silver_ones(tmp_path):
     text = mixed(TaskFiles(tmp_path / "g", PARSING), silver, 1.0)
     with pytest.raises(InputError, match="gold: the text is empty"):
         list(clean_text(Cleaner(Data(task="parsing")), text, 0))
+
+
+def test_headings_and_units_without_a_pair_are_not_scored(tmp_path):
+    (tmp_path / "dev.tsv").write_text("English\tGerman\na dog\tein Hund\n")
+    text = open_texts("dev", tmp_path / "dev.tsv", Data())
+    assert list_pairs(text) == [("a dog", "ein Hund")]

@@ -43,6 +43,8 @@ def items(text):
         ("See https://a.org/b?c=%20d#e.", ["https://a.org/b?c=%20d#e"]),
         ("(https://a.org/B_(c)), <http://b.org>", ["https://a.org/B_(c)", "http://b.org"]),
         ("www.a.org/{id}!", ["www.a.org/{id}"]),
+        ("请访问https://a.org/b 查看", ["https://a.org/b"]),
+        ("xhttps://a.org x_www.a.org", []),
         ("a.b+c@d-e.org, mailto:x@y.z", ["a.b+c@d-e.org", "mailto:x@y.z"]),
     ],
 )

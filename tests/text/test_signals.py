@@ -83,6 +83,13 @@ def test_a_pgm_is_read_in_both_forms(tmp_path, data):
     assert read(tmp_path, data, "a.pgm") == PICTURE
 
 
+@pytest.mark.parametrize(
+    "header", [b"P5 7 5 255 ", b"P5\r\n#\r\n7 5\r\n255\r\n", b"P5\t7 5\n# x\n255\t"]
+)
+def test_one_blank_ends_the_header_of_a_pgm(tmp_path, header):
+    assert read(tmp_path, header + PIXELS.tobytes(), "a.pgm") == PICTURE
+
+
 def test_a_pgm_of_few_levels_is_spread_to_255(tmp_path):
     assert read(tmp_path, b"P2 4 1 3 0 1 2 3", "a.pgm").samples == bytes([0, 85, 170, 255])
 
@@ -111,7 +118,7 @@ def test_loud_and_soft_sounds_of_8_and_16_bits_agree(tmp_path):
         (b"P5 7 5 255\n" + bytes(34), "34 pixels for 7 × 5"),
         (build_wav(bytes(8), channels=2), "a sound of 2 channels"),
         (build_wav(bytes(9), width=3), "a sound of 24 bits a sample"),
-        (b"P5 0_7 5 255\n" + bytes(35), "b'0_7' is no number"),
+        (b"P5 0_7 5 255\n" + bytes(35), "the header of a PGM has width"),
         (build_wav(b""), "has 0 samples"),
         (build_wav(bytes(9))[:-1], "fewer samples than its head says"),
         (build_wav(bytes(9), rate=10**7), "has 10,000,000 samples a second"),

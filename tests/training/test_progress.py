@@ -33,6 +33,15 @@ def test_tokens_seconds_and_skipped_updates_add_up():
     assert (good_again.skipped, good_again.nonfinite_in_a_row) == (1, 0)
 
 
+def test_a_validation_at_the_end_of_a_run_changes_no_early_stopping():
+    progress = Progress().after_validation(ValidationResult(nats=2.0))
+    for nats in (1.0, 3.0):
+        ended = progress.after_validation(ValidationResult(nats=nats), counts=False)
+        assert (ended.best_nats, ended.validations_without_improvement) == (2.0, 0)
+        assert ended.last_validation is not None
+        assert ended.last_validation.nats == nats
+
+
 def test_a_validation_improves_when_its_loss_is_below_all_before():
     progress = Progress()
     found = []

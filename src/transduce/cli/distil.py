@@ -9,7 +9,7 @@ import click
 
 from transduce.cleaning import WORST
 from transduce.cli import display, options, signals
-from transduce.cli.inputs import TextOptions
+from transduce.cli.inputs import TextOptions, WeightedFile
 from transduce.cli.line_outputs import SHOWN, WarningPrinter
 from transduce.cli.options import FILE, FiniteRange, add_options, refuse_given
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
@@ -121,15 +121,19 @@ def command(
             {"precision", "workers", *vars(beam)} | (set() if backward else {"threads"}),
             "is for a teacher's translations, and no teacher was named",
         )
-    fact = "--columns is for --pairs and --dev-pairs"
-    require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
+    require(
+        bool(pairs or texts.dev_pairs or not texts.columns),
+        "--columns is for --pairs and --dev-pairs",
+        "name such a file",
+    )
+    texts = replace(texts, pairs=() if pairs is None else (WeightedFile(pairs),))
     on_warning, teacher, dev = WarningPrinter(most=SHOWN), None, texts.find_text("dev_")
     if teachers:
         models = replace(models, ensemble=tuple(teachers[1:]))
         choice = TranslatorChoice(teachers[0], models, beam)
         teacher = choice.open(on_warning, source or pairs)
         if source or pairs:
-            texts_read = Inputs(source=source, pairs=pairs, columns=texts.split_columns()).read()
+            texts_read = Inputs(source=source, pairs=pairs, columns=texts.pair_columns()).read()
             warn_of_sides(teacher, (one[:2] for one in texts_read), f" in {pairs or source}")
         if dev is not None:
             warn_of_sides(teacher, dev.read(), " in the development set")
@@ -145,7 +149,7 @@ def command(
             output,
             source=source,
             pairs=pairs,
-            columns=texts.split_columns(),
+            columns=texts.pair_columns(),
             outputs=outputs,
             dev=dev,
             student=student,

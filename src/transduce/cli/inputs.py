@@ -199,7 +199,7 @@ class TextOptions:
         first = self.find_text("")
         if first is None:
             require(
-                not self.synthetic,
+                not (self.synthetic or self.tag_synthetic),
                 "--synthetic pairs are mixed into others, and none were named",
                 "--pairs FILE, or --source FILE --target FILE",
             )
@@ -281,6 +281,13 @@ class TextOptions:
         if fitting and path not in fitting:
             columns = None
         return TaskFiles(path, TRANSLATION, split, columns)
+
+    def pair_columns(self) -> "Columns | None":
+        """Return the columns of the first of --pairs; None for its default ones, or without any."""
+        from transduce.runs.texts import TaskFiles
+
+        found = self.find_text("") if self.pairs else None
+        return found.columns if isinstance(found, TaskFiles) else None
 
     def split_columns(self) -> "Columns | None":
         """Return the two columns of --columns, as numbers or as names; None if it is not given."""

@@ -1,5 +1,6 @@
 """`transduce translate`: translate the lines of a text, or a document with its structure."""
 
+import hashlib
 import io
 import os
 import sys
@@ -20,6 +21,7 @@ from transduce.cli.line_outputs import (
     WarningPrinter,
     as_text,
     format_outputs,
+    means_standard_output,
     open_output,
     show_line_count,
     write_lines,
@@ -175,13 +177,15 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     translator = choice.open(on_warning, None if interactive else input)
     if align:
         translator = translator.aligning()
+    task = translator.task
+    rows = task.rows if isinstance(task, SignalTask) else None  # row sizes of both sides; 0: text
     part = TextPart(open_output(output), block=1 if interactive else LINES_AT_ONCE)
     if text is not None:
         how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
+        if rows:
+            how["signals"] = hash_lines(read_signal_sources(input, rows[0]))
         part = build_shard_part(text, how, output)
-    task = translator.task
-    rows = task.rows if isinstance(task, SignalTask) else None  # row sizes of both sides; 0: text
     lines = part.cut(read_signal_sources(input, rows[0]) if rows else read_short_lines(input))
     noted = lines if is_document else note_markup(input, lines, count(part.first))
     outputs = translator.nbest_lines(
@@ -191,12 +195,21 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
         prefixes=None if prefix is None else part.cut(read_short_lines(prefix)),
         first=part.first,
     )
-    if rows and rows[1] and output and not (as_json or shard):
+    is_folder = output is not None and not (means_standard_output(output) or as_json or shard)
+    if rows and rows[1] and output and is_folder:
         write_pictures(output, outputs, nbest)
-        return
-    format_line = partial(format_outputs, nbest=nbest, as_json=as_json)
-    write_lines(part.opened, outputs, format_line, "translate", first=part.first, flush=interactive)
+    else:
+        line = partial(format_outputs, nbest=nbest, as_json=as_json)
+        write_lines(part.opened, outputs, line, "translate", first=part.first, flush=interactive)
     on_warning.print_count("translated in parts, joined again; --strict refuses such lines")
+
+
+def hash_lines(lines: Iterable[str]) -> str:
+    """Return the sha256 of lines, as of the pictures that a list of files names."""
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(f"{line}\n".encode())
+    return digest.hexdigest()
 
 
 def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) -> None:

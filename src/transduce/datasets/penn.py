@@ -85,8 +85,13 @@ def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
     """
     if not folder.is_dir():
         raise InputError("is not a folder", "name a folder of files of trees", file=folder)
+    seen = set[str]()  # a link may lead back to a folder above
     for name, folders, files in os.walk(folder, onerror=refuse_unreadable, followlinks=True):
-        path = Path(name)
+        path, real = Path(name), os.path.realpath(name)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
         folders[:] = sorted(one for one in folders if not one.startswith("."))
         if len(path.relative_to(folder).parts) >= MAX_DEPTH:
             folders.clear()

@@ -35,7 +35,7 @@ from transduce.runs.choice import open_texts
 from transduce.runs.machine_settings import require_trainable
 from transduce.runs.prepared_corpus import read_side, require_learnable_vocabulary
 from transduce.runs.text_names import list_primary, read_languages
-from transduce.runs.texts import FilePair, TaskFiles
+from transduce.runs.texts import FilePair, TaskFiles, list_pairs
 from transduce.runs.train import set_process_for_training, train_interruptibly
 from transduce.runs.training_inputs import TrainingInputs
 from transduce.settings import Recipe
@@ -136,7 +136,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     last = STAGES.index(until)
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
-    dev_pairs = [] if dev_texts is None else list(dev_texts.read())
+    dev_pairs = [] if dev_texts is None else list_pairs(dev_texts)
     require_distillation_folder(folder)
     with create_and_lock_folder(folder):
         text = gather_text(folder, inputs)

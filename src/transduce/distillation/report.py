@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dic
     if not dev:
         return found
     sources, references = ([*side] for side in zip(*dev, strict=True))
+    translator = replace(translator, workers=1)  # others would start within the measured time
     list(translator.translate_lines(sources[:1]))  # a warm-up: the first line also loads modules
     start = time.perf_counter()
     outputs = list(translator.translate_lines(sources))

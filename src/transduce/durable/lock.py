@@ -70,10 +70,21 @@ def acquire_lock(descriptor: int, folder: Path) -> None:
             fact = f"another process works here ({named})"
             hint = "wait for it to end, or choose another folder"
             raise InUseError(fact, hint, file=folder) from None
+        if not is_same_file(descriptor, folder / LOCK):
+            fact = "another process has just removed this folder"
+            raise InUseError(fact, "repeat the command", file=folder)
         os.ftruncate(descriptor, 0)
         started = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         line = f"process {os.getpid()} on {socket.gethostname()}, since {started}\n"
         os.pwrite(descriptor, line.encode(), 0)
+
+
+def is_same_file(descriptor: int, path: Path) -> bool:
+    """Return whether an open file is the one at a path, and was not deleted or replaced."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 @functools.cache

@@ -70,7 +70,8 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
     if not spans or len(spans) > MAX_ITEMS:
         return [build_plain_attempt(line)]
     if not has_words(line.text) and not line.prefix:
-        return [Attempt(Line(line.number, ""), lambda _: (normalise(line.text), True))]
+        kept = normalise_around(line.text, spans)
+        return [Attempt(Line(line.number, ""), lambda _: (kept, True))]
     attempts = list[Attempt]()
     for masked in list_masks(line.text, line.prefix or ""):
         prefix = None if line.prefix is None else masked.mask(line.prefix)
@@ -81,6 +82,15 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
     rest = replace_items(line.text, lambda _: "")
     place = partial(insert_items, line.text, spans)
     return [*attempts, Attempt(Line(line.number, rest), place, needs_links=True)]
+
+
+def normalise_around(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return a text normalised, except at its `spans`, which stay as they are."""
+    marks = list(islice((chr(code) for code in PRIVATE if chr(code) not in text), len(spans)))
+    found = normalise("".join(piece.raw for piece in cut_pieces(text, spans, marks)))
+    for mark, (start, end) in zip(marks, spans, strict=True):
+        found = found.replace(mark, text[start:end])
+    return found
 
 
 def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:

@@ -123,7 +123,7 @@ def describe_translator(translator: Translator) -> dict[str, Any]:
         "precision": translator.precision,
         "search": asdict(search) | ({} if sampling is None else asdict(sampling)),
         "longest": translator.recipe.data.max_length,
-        "align": asdict(translator.aligner.find_heads()) if translator.aligns else None,
+        "align": str(translator.aligner.find_heads()) if translator.aligns else None,
         "keep": translator.keep,
         "strict": translator.strict,
     }

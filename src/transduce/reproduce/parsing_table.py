@@ -9,6 +9,7 @@ OUTPUT/trees.txt    the parser's trees of the test sentences
 """
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from transduce.checkpoint.card import format_markdown_table
 from transduce.datasets.catalogue import is_treebank
 from transduce.datasets.penn import has_penn_sections
 from transduce.durable.files import ensure_folder, write_atomically
+from transduce.durable.folder import require_own_folder
 from transduce.inference.average import average
 from transduce.inference.evaluate import find_task_files
 from transduce.inference.load import load
@@ -263,6 +265,15 @@ def build_json(table: ParsingTable) -> dict[str, object]:
         "rows": [asdict(row) for row in table.rows],
         "paper": [asdict(one) for one in TABLE_4],
     }
+
+
+def require_parsing_table_folder(folder: Path, test: Path | str | None) -> None:
+    """Refuse a folder that holds other files than those of Table 4, or the test set itself."""
+    ours = ("run", "model", "table4.md")
+    require_own_folder(folder, "table4.json", ours, "folder of Table 4")
+    outputs = folder / "trees.txt"
+    is_test = test is not None and os.path.realpath(test) == os.path.realpath(outputs)
+    require(not is_test, f"{outputs} is the test set, and our trees are written there", "-o OTHER")
 
 
 def write_report(folder: Path, table: ParsingTable, trees: Sequence[str]) -> list[Path]:

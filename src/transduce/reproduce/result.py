@@ -21,6 +21,7 @@ from transduce.runs.average import open_or_write_average
 from transduce.runs.choice import Texts, open_texts, read_corpus
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.text_names import TEXT_NAMES
+from transduce.runs.texts import list_pairs
 from transduce.runs.training_run import RESOLVED
 from transduce.scores.paper_bleu import PAPER_FIGURES, is_tokenised
 from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
@@ -150,7 +151,7 @@ def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> Parall
         pairs = open_texts("test", test, data)
     if pairs is None:
         raise InputError(f"the corpus {data.corpus} has no test set", hint)
-    lines = list(pairs.read())
+    lines = list_pairs(pairs)
     require(bool(lines), "the test set is empty", hint)
     return [source for source, _ in lines], [target for _, target in lines]
 
@@ -213,7 +214,8 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
     for folder in folders:
         require_folder(folder, "name a folder that holds rows")
         try:
-            found = sorted(folder.rglob(RESULT))
+            linked = (*folder.glob(f"*/{RESULT}"), *folder.glob(f"rows/*/{RESULT}"))
+            found = sorted({*folder.rglob(RESULT), *linked})  # rglob follows no links
         except OSError as error:  # such as when another process deletes the folder
             fact = f"cannot be searched: {error.strerror}"
             raise InputError(fact, "name a folder that holds rows", file=folder) from error

@@ -191,6 +191,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         load_parser,
         measure_baselines,
         measure_parser,
+        require_parsing_table_folder,
         train_parser,
         write_report,
     )
@@ -198,6 +199,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     require_flag("baselines", baselines)
     folder, chosen = read_folder(folder), find_recipe(recipe)
+    require_parsing_table_folder(folder, test)
     needs_training = model is None or baselines
     trees = choose_trees(chosen, train, dev, test, needs_training=needs_training)
     trained_on, is_comparable = trees.trained_on, trees.is_comparable

@@ -177,9 +177,10 @@ def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> N
     recorded = run.fingerprints.get(PARENT)
     if parent is not None and parent.hash != recorded:
         fact = f"this run goes on from a model with sha256 {recorded}, not {parent.hash}"
+        hint = f"`transduce train -o {folder}` alone resumes the run; or choose another folder"
         if recorded is None:
             fact = "this run was begun with random weights, not from a model"
-        hint = "leave out the model to resume the run, or choose another folder"
+            hint = "leave out the model to resume the run, or choose another folder"
         raise InputError(fact, hint, file=folder)
     if recorded is not None and parent is None and not has_checkpoints(folder):
         fact = f"has no checkpoint, and goes on from a model with sha256 {recorded}"

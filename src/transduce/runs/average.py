@@ -95,12 +95,13 @@ def write_average(
 
 
 def open_or_write_average(
-    run: Path, last: int | None = None, output: Path | None = None
+    run: Path, last: int | None = None, output: Path | None = None, *, renews: bool = False
 ) -> VerifiedFolder:
     """Open a run's averaged model in `output`, or write it; refuse a model of another run.
 
     `output` is by default the folder `model` beside the run. The model is the mean of the run's
-    last snapshots. A model of another run or of other snapshots is refused.
+    last snapshots. A model of another run is refused, and so is one of other snapshots, unless
+    `renews`: then the mean is written anew.
     """
     output = output or run.parent / MODEL_KIND
     if not output.exists():
@@ -113,6 +114,9 @@ def open_or_write_average(
             "name another folder, -o FOLDER, or delete this one if its run is gone",
             file=output,
         )
+    if model.about.get("averaged") != steps and renews:
+        write_average(run, output, last, force=True)
+        return open_model_folder(output)
     if model.about.get("averaged") != steps:
         fact = f"is the mean of other steps than {steps[0]:,} to {steps[-1]:,}"
         raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)

@@ -25,6 +25,7 @@ from transduce.settings.fields import require
 from transduce.training.distributed.rank import SignalRequests
 from transduce.training.progress import TrainingCallbacks
 
+HASH = re.compile("[0-9a-f]{64}")
 LIST, FILES = "copy.json", "files"
 PUT_BACK = "put back the file, or begin anew with another address"
 AGAIN = "see that the address can be reached and written; the same command tries again"
@@ -126,8 +127,11 @@ class RunCopy:
                 write_atomically(Path(self.root, LIST), data)
             else:
                 self.system.pipe_file(f"{self.root}/{LIST}", data)
-            for digest in there - {digest for _, digest in files.values()}:
-                self.system.rm_file(self.locate(digest))
+            kept = {digest for _, digest in files.values()}
+            for path in self.system.ls(f"{self.root}/{FILES}", detail=False):
+                name = PurePosixPath(path).name  # of an earlier copy, perhaps an interrupted one
+                if name not in kept and HASH.fullmatch(name):
+                    self.system.rm_file(self.locate(name))
 
     def locate(self, digest: str) -> str:
         """Return the address of a file with this sha256."""
@@ -225,8 +229,14 @@ def observe_and_copy(observe: Observe, copy: RunCopy | None, run: Path) -> Obser
 
 def list_files(run: Path) -> Iterator[tuple[str, Path]]:
     """Yield the relative name and the path of each file of a run, without lock and hidden files."""
-    for folder, folders, names in os.walk(run):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    for folder, folders, names in os.walk(run, followlinks=True):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not (
+                name.startswith(".") or run.resolve().is_relative_to(Path(folder, name).resolve())
+            )
+        )  # a linked store is copied, too, but no link to a folder above
         for name in sorted(names):
             path = Path(folder, name)
             if not name.startswith(".") and path != run / LOCK:
@@ -243,5 +253,5 @@ def is_copy_entry(name: str, about: object) -> bool:
         return False
     match about:
         case [int(), str(digest)]:
-            return re.fullmatch("[0-9a-f]{64}", digest) is not None
+            return HASH.fullmatch(digest) is not None
     return False

@@ -198,7 +198,7 @@ def resize_recipe(
     recipe: Recipe, size: ModelSize, corpus: PreparedCorpus, settings: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
     """Return a recipe in another model size, and how many passes over the corpus it makes."""
-    tokens: dict[str, Value] = dict.fromkeys(UPDATE_SIZES, size.tokens)
+    tokens: dict[str, Value] = dict.fromkeys(UPDATE_SIZES, max(size.tokens, recipe.data.max_length))
     sized, passes = build_for_corpus(size, corpus, {**tokens, **settings})
     data = with_changes(recipe, tokens).data
     return replace(

@@ -205,10 +205,7 @@ def write_or_check_inputs(
         other = describe_other_settings(stored, data, {*READING, *NAMES} - {*CHANGES})
         if not other and known == dict(inputs):
             return stored
-        if all(
-            (folder / part).exists()
-            for part in (*vocabulary_file_names(shared=stored.shared_vocabulary), *known)
-        ):
+        if is_prepared(folder):
             fact = describe_other_inputs(known, texts, other)
             raise InputError(fact, OTHER_FOLDER, file=folder)
         remove_parts(folder)
@@ -216,6 +213,15 @@ def write_or_check_inputs(
     intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
     write_atomically(folder / INPUTS_FILE, to_checksummed_json(intent))
     return data
+
+
+def is_prepared(folder: Path) -> bool:
+    """Return whether a corpus folder has all that it declares: its preparation has ended."""
+    if not (folder / INPUTS_FILE).exists():
+        return False
+    data, inputs = read_declared_inputs(folder)
+    parts = (*vocabulary_file_names(shared=data.shared_vocabulary), *inputs)
+    return all((folder / part).exists() for part in parts)
 
 
 def require_corpus_folder(folder: Path) -> None:

@@ -60,8 +60,8 @@ def recommend_recipe(
         vocabulary_size=wanted.data.vocabulary_size
         if "data.vocabulary_size" in changes
         else recommend_vocabulary_size(train, wanted, counts, size.symbols),
-        source_tokens=size.tokens,
-        target_tokens=size.tokens,
+        source_tokens=max(size.tokens, wanted.data.max_length),
+        target_tokens=max(size.tokens, wanted.data.max_length),
     )
     start = with_changes(replace(table.start, data=data), inferred)
     recipe, _ = build_recipe(size, start, changes, (counts.pairs, counts.pieces))

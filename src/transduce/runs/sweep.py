@@ -238,7 +238,7 @@ def decode_combinations(
     from transduce.runs.prepared_corpus import open_prepared
 
     output = row.run.with_name(f"{row.run.name}-model")
-    stored = read_stored_model(open_or_write_average(row.run, output=output).folder)
+    stored = read_stored_model(open_or_write_average(row.run, output=output, renews=True).folder)
     prepared = open_prepared(folder / STORE)
     model = build_stored_model(stored).to(select_device()).eval()
     equip_for_inference(model)

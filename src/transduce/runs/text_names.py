@@ -75,7 +75,7 @@ def name_text(
         corpus = text.corpus
     gold = text.main if isinstance(text, MixedPairs) else text
     if isinstance(gold, TaskFiles) and gold.path.is_dir() and has_penn_sections(gold.path):
-        corpus = recipe.data.corpus
+        corpus = recipe.data.corpus if recipe.data.corpus.startswith("wsj") else "wsj"
     if corpus is not None:
         recipe = with_names(recipe, {CORPUS: corpus}, settings)
         return (give_title(recipe) if recipe.name == FITTED else recipe), []

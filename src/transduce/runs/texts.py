@@ -293,6 +293,11 @@ def hash_parts(text: Pairs) -> Iterator[tuple[str, str]]:
             yield "pairs", text.fingerprint()
 
 
+def list_pairs(text: Pairs) -> list[tuple[str, str]]:
+    """Return a text's pairs to score; headings and units without a pair are left out of a file."""
+    return [one for one in text.read() if one[0] or not isinstance(text, TaskFiles)]
+
+
 def decode_name(file: Path, parts: int = 1) -> str:
     """Return the last `parts` of a file's path as valid Unicode, whatever its bytes are."""
     return os.fsencode(Path(*file.parts[-parts:])).decode("utf-8", "replace")

@@ -7,6 +7,8 @@ from typing import final
 
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
+from transduce.corpus.store import read_data_facts
+from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.adapt import choose_adaptation, mix_old_pairs, read_parent, require_same_parent
 from transduce.runs.choice import (
@@ -25,6 +27,7 @@ from transduce.runs.prepared_corpus import (
     STORE,
     OnProgress,
     PreparedCorpus,
+    is_prepared,
     open_prepared,
     prepare_corpus,
     require_prepared_for,
@@ -41,6 +44,7 @@ from transduce.runs.text_names import (
     read_name,
     to_language_settings,
 )
+from transduce.runs.texts import Pairs
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, build_title
@@ -246,6 +250,16 @@ def open_new_and_old(inputs: TrainingInputs, data: Data) -> Opened:
     return mix_old_pairs(train, open_texts("old", inputs.old, data), share), dev
 
 
+def require_same_text(run: Path, text: Pairs) -> None:
+    """Refuse another training text than the run's, before a corpus is prepared in the run."""
+    if text.fingerprint() != read_data_facts(run).inputs["train"]:
+        fact, hint = (
+            "this run was begun on another text",
+            "name that text, or choose another folder",
+        )
+        raise InputError(fact, hint, file=run)
+
+
 def open_or_prepare(
     inputs: TrainingInputs,
     data: Data,
@@ -268,5 +282,7 @@ def open_or_prepare(
     if inputs.dev is None:
         texts = hold_out_like_store(texts, data, own)
     is_new = not (own / "train").is_dir()
+    if is_run(inputs.folder) and not is_prepared(own):
+        require_same_text(inputs.folder, texts[0])
     vocabularies = None if parent is None else parent.vocabularies
     return prepare_corpus(own, data, *texts, on_progress, vocabularies), is_new

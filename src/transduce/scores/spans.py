@@ -22,6 +22,7 @@ from typing import Any, final
 from transduce.errors import InputError, suggest_names
 from transduce.scores.score import CountScorer, Figures, Metric, Texts, percentage
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
+from transduce.text.words import split_words
 from transduce.version import __version__
 
 Labels = Sequence[str]  # the labels of a sentence's tokens
@@ -216,7 +217,7 @@ def split_labels(texts: Texts) -> tuple[Sequence[Labels], Sequence[Labels]]:
     """Return (gold, output) labels of each line of (output, gold); InputError if not parallel."""
     if len(texts) != 2:
         raise InputError("labels are scored against one reference", "name one gold file")
-    output, gold = ([line.split() for line in lines] for lines in texts)
+    output, gold = ([split_words(line) for line in lines] for lines in texts)
     require_parallel_labels(gold, output)
     return gold, output
 

@@ -135,6 +135,10 @@ def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
         fact = f"{' to '.join(forms)}, and line 1 is {' to '.join(first)}"
         if forms != first:
             raise InputError(fact, "one list has signals of one size", file=path, line=number)
+        made = Signal.from_line(target)
+        if made is not None and made.kind != "picture":
+            fact = "the target is a sound, and models write text or pictures"
+            raise InputError(fact, "exchange the columns", file=path, line=number)
         yield source, target
 
 

@@ -27,7 +27,10 @@ ICU = r"\{\w{1,100}, ?(?:number|date|time|spellout|ordinal|duration)(?:, ?[^{}]{
 CASES = (  # of ICU's messages: {n, plural, one {# dog} other {# dogs}}
     r"\{\w{1,100}, ?(?:plural|select|selectordinal),(?:[^{}]{0,100}\{[^{}]{0,100}\}){1,9} ?\}"
 )
-URL = r"(?:\b(?i:https?|ftps?|sftp|file)://|\b(?i:mailto:|www\.)(?=[\w@]))[^\s<>\"“”„«»]+"
+URL = (  # Chinese and Japanese text stands beside one without a space
+    r"(?<![a-zA-Z0-9_])(?:(?i:https?|ftps?|sftp|file)://|(?i:mailto:|www\.)(?=[\w@]))"
+    r"[^\s<>\"“”„«»]+"
+)
 EMAIL = r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
 ITEM = re.compile(
     "|".join((URL, EMAIL, CASES, STATEMENT, BRACES, ICU, PERCENT, PRINTF, AFTER_NUMBER, QT))

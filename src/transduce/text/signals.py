@@ -31,6 +31,9 @@ MOST_SAMPLES = 65_535  # with END this gives 65,536 pieces, the largest data.max
 MOST_BYTES = 1 << 24  # size of the largest file
 PNG = b"\x89PNG\r\n\x1a\n"
 COLOURS = {2: "in colour", 3: "with a palette", 4: "with transparency", 6: "with transparency"}
+# width, height and white, between blanks or comments; then one blank
+PGM_HEADER = re.compile(rb"P[25]" + 3 * rb"(?:\s|#[^\n]*\n)+(\d{1,9})" + rb"\s")
+COMMENT = re.compile(rb"#[^\n]*")
 TO_GREY = "make it grey, of 8 bits a pixel: magick OLD -colorspace Gray -depth 8 NEW"
 
 
@@ -171,14 +174,16 @@ def write_png(pixels: UInt8[np.ndarray, "h w"]) -> bytes:
 
 def read_pgm(data: bytes) -> tuple[int, bytes]:
     """Return a PGM's (width, pixels), scaled so that white is 255; ValueError if malformed."""
-    stream, fields = io.BytesIO(data[2:]), list[bytes]()
-    while len(fields) < 3 and (line := stream.readline()):
-        fields += line.partition(b"#")[0].split()
-    width, height, white = map(read_number, fields[:3])
+    header = PGM_HEADER.match(data)
+    if header is None:
+        raise ValueError("the header of a PGM has width, height and white")
+    width, height, white = map(int, header.groups())
     require(0 < white < 256, f"is a PGM with a white of {white}, and at most 255 is read", TO_GREY)
     require_pixel_count(width, height)
-    is_plain, body = data.startswith(b"P2"), stream.read()
-    values = [*map(read_number, fields[3:] + body.split())] if is_plain else [*body]
+    is_plain, body = data.startswith(b"P2"), data[header.end() :]
+    if not is_plain and len(body) == width * height + 1 and data[: header.end()].endswith(b"\r"):
+        body = body[1:]  # the line end of Windows
+    values = [*map(read_number, COMMENT.sub(b"", body).split())] if is_plain else [*body]
     if len(values) != width * height or max(values) > white:
         raise ValueError(f"{len(values):,} pixels for {width:,} × {height:,}")
     return width, bytes((2 * 255 * one + white) // (2 * white) for one in values)

@@ -221,7 +221,9 @@ class CheckpointManager:
         result = job.validate(job.model)
         if result is None:
             return progress
-        progress = progress.after_validation(result)
+        # the one at the end of a run that may be given more updates changes no early stopping
+        is_regular = progress.step % job.training.validate_every == 0
+        progress = progress.after_validation(result, counts=is_regular)
         self.journal.write("validation", step=progress.step, **dataclasses.asdict(result))
         self.callbacks.on_validation(result, progress)
         return progress

@@ -118,18 +118,22 @@ class Progress:
             cost=cost,
         )
 
-    def after_validation(self, result: ValidationResult) -> "Progress":
-        """Return the progress after a validation, with best values and patience count updated."""
+    def after_validation(self, result: ValidationResult, *, counts: bool = True) -> "Progress":
+        """Return the progress after a validation, with best values and patience count updated.
+
+        With `counts` false what early stopping compares stays as it was.
+        """
         validated = replace(self, validated_step=self.step)
         if math.isfinite(result.nats):  # state.json cannot hold NaN or infinity
             score = result.score and replace(result.score, details={})
             last = Validation(step=self.step, nats=result.nats, score=score)
             best = min((self.best_validation or last, last), key=lambda one: one.rank)
             validated = replace(validated, last_validation=last, best_validation=best)
-            if not self.best_nats or result.nats < self.best_nats:
+            if counts and (not self.best_nats or result.nats < self.best_nats):
                 return replace(validated, best_nats=result.nats, validations_without_improvement=0)
         return replace(
-            validated, validations_without_improvement=self.validations_without_improvement + 1
+            validated,
+            validations_without_improvement=self.validations_without_improvement + counts,
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,13 @@ from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import create_and_lock_folder
-from transduce.errors import InputError, InUseError, TransduceError, suggest_names
+from transduce.errors import (
+    FolderError,
+    InputError,
+    InUseError,
+    TransduceError,
+    suggest_names,
+)
 from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
 from transduce.reproduce.job import ROWS as FOLDER
@@ -48,7 +55,10 @@ def measure_claims(
     errors: list[TransduceError] = []
     try:
         for claim in chosen:
-            errors += measure_claim(output, claim, seeds, callbacks)
+            try:
+                errors += measure_claim(output, claim, seeds, callbacks)
+            except FolderError as damaged:  # the other claims are measured and reported
+                errors.append(damaged)
     except (SystemExit, KeyboardInterrupt):  # after a signal, first report what is measured
         with suppress(TransduceError):
             write_report(output, callbacks)
@@ -101,10 +111,11 @@ def gather_claims(output: Path) -> Measured:
     """Return the records of all claims in a folder, by claim and seed."""
     ends = {one.name.rpartition("seed")[2] for one in (output / FOLDER).glob("claim-*-seed*")}
     seeds = sorted(int(end) for end in ends if end.isdecimal())
-    every = {
-        name: {seed: one for seed in seeds if (one := read_values(output, claim, seed))}
-        for name, claim in CLAIMS.items()
-    }
+    every: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in CLAIMS}
+    for name, seed in product(CLAIMS, seeds):
+        with suppress(FolderError):  # `measure_claim` reports a damaged record
+            if found := read_values(output, CLAIMS[name], seed):
+                every[name][seed] = found
     return {name: found for name, found in every.items() if found}
 
 

@@ -169,7 +169,8 @@ class AttentionView:
             kind: layers[[index for index, one in enumerate(self.layers_of(kind)) if one in chosen]]
             for kind, layers in self.weights.items()
         }
-        return replace(self, layers=tuple(chosen), weights=MappingProxyType(weights))
+        kept = {kind: one for kind, one in weights.items() if len(one)}  # depths may differ
+        return replace(self, layers=tuple(chosen), weights=MappingProxyType(kept))
 
 
 def require_one_of(what: str, value: object, known: Iterable[object]) -> None:

@@ -225,6 +225,9 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
         f"this model has no self-attention: architecture.mixing is {model.sizes.mixing}",
         INSTEAD,
     )
+    row = model.sizes.neighbourhood_row
+    fact = f"architecture.neighbourhood_row is {row}, and the page has no neighbourhoods of rows"
+    require(not row, fact, INSTEAD)
     precision = describe_precision(model)
     require(
         precision == "float32",

@@ -11,6 +11,7 @@ from typing import Any, final
 
 from transduce.durable.json import parse_json, parse_record
 from transduce.errors import InputError
+from transduce.settings.fields import require
 from transduce.text.files import read_bytes
 from transduce.view.page.document import Texts, read_part, read_texts, texts_file
 
@@ -20,7 +21,7 @@ MAX_STEPS = 200  # the most steps of a tour
 TOUR_HINT = (
     'a list of {"title": "…", "text": "…", "link": "#p=cross&l=2"}, the link as the page has it'
 )
-CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?")  # as Intl takes it
 VALUE = re.compile(r"\{\w\}")  # a placeholder, such as {0}
 SECONDS, PER_SECOND = 60.0, 15  # the length of the film; characters read in a second
 MOST_CAPTIONS, MOST_CHARACTERS = 15, 800
@@ -187,7 +188,10 @@ def choose_lines(header: Mapping[str, Any]) -> list[Caption]:
         "stages": len(header["stages"]) > 1,
     }
     lines = [Caption(**line) for line in header["film"]]
-    return [line for line in lines if has[line.needs]]
+    found = [line for line in lines if has[line.needs]]
+    fact = "the film has no caption that this page can show"
+    require(bool(found), fact, "write a caption without `needs`")
+    return found
 
 
 def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, str]) -> str:

@@ -72,7 +72,7 @@ function* beamSearch(model, source, search, off = new Set(), prefix = [], edits 
     const [logProbs, caches] = yield* nextLogProbs(model, memory, live, context), length = live[0].ids.length, atLimit = length + 1 === limit;
     if (length < prefix.length) logProbs.forEach(row => row.forEach((_, id) => id !== prefix[length] && (row[id] = -Infinity)));
     const ends = live.map(({ logProb }, i) => [Math.fround(logProb + logProbs[i][END]), i, END]);
-    const found = atLimit ? ends : bestContinuations(live, logProbs, count).filter(([total]) => total > -Infinity);
+    const found = (atLimit ? ends : bestContinuations(live, logProbs, count)).filter(([total]) => total > -Infinity);
     const candidates = judge(found, live, search.beam, atLimit, search);
     for (const one of candidates) if (one.fate === "finished" && (!best || one.score > best.score)) best = one;
     const next = candidates.filter(one => one.fate === "live").map(one => ({ ids: one.ids, logProb: one.logProb, cache: caches[one.parent] }));

@@ -173,8 +173,10 @@ function showSoftmax() {
   if (!best.includes(written)) best.push(written);
   const rows = best.map(id => {
     const open = createButton(() => change({ cell: `probabilities:${t}:${id}` }), {}, show5(row[id]));
-    const force = createButton(() => changeInSight({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }), { title: gettext("Continue the translation with this piece") }, gettext("choose"));
-    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(row[id])), create("td", {}, VOCABULARIES.target.symbols[id] ? force : ""));
+    const begun = [...output.slice(0, t), id], said = decodeIds(VOCABULARIES.target, begun);
+    const isSayable = String(encodeText(VOCABULARIES.target, normalise(said))) === String(begun); // as a text gives the pieces
+    const force = createButton(() => changeInSight({ prefix: said }), { title: gettext("Continue the translation with this piece") }, gettext("choose"));
+    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(row[id])), create("td", {}, isSayable ? force : ""));
   });
   const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, gettext("After {0}", pieces));
   return [create("section", { className: "box full" }, create("table", { className: "bars" }, caption, create("tbody", {}, ...rows)))];

@@ -110,7 +110,7 @@ const SCENES = {
     ];
   },
   write: (film, progress) => {
-    const at = Math.min(film.targetWords.length - 1, Math.floor(progress * film.targetWords.length)), now = wordWeights(film, at);
+    const at = Math.min(film.targetWords.length - 1, Math.floor(progress * film.targetWords.length)), now = at < 0 ? [] : wordWeights(film, at);
     return [...wordRow(film.sourceWords, 104, { bold: now.indexOf(Math.max(...now)) }), ...wordRow(film.targetWords, 304, { shown: at + 1, bold: at, accent: true }), ...readingLines(film, t => (t === at ? now : []), at + 1)];
   },
   mask: film => {

@@ -71,7 +71,7 @@ function clampState(state) {
   whole("stage", 0, header.stages.length - 1);
   whole("tour", 0, TOUR.length);
   whole("warmup", 1, 4e9);
-  for (const name of ["alpha", "smoothing"]) state[name] = clamp(Number(state[name]) || 0, 0, 1);
+  for (const [name, most] of [["alpha", Math.max(1, header.search.alpha)], ["smoothing", 1]]) state[name] = clamp(Number(state[name]) || 0, 0, most);
   state.off = SWITCHES.filter(name => state.off.includes(name));
   state.edits = state.edits.filter(isEdit).slice(-MAX_EDITS);
   if (!PANELS.some(panel => panel.id === state.panel)) state.panel = "pieces";

@@ -88,7 +88,7 @@ const oneDigit = number => number.toFixed(1).replace(".", POINT);
 
 /** Returns range, step and text of a slider: the state's part of this name. */
 const SLIDERS = {
-  alpha: () => [0, 1, 0.1, "α", oneDigit(state.alpha)],
+  alpha: () => [0, Math.max(1, header.search.alpha), 0.1, "α", oneDigit(state.alpha)],
   smoothing: () => [0, 1, 0.01, "ε", state.smoothing.toFixed(2).replace(".", POINT)],
   warmup: () => {
     const { warmup } = header.training, step = [1000, 100, 10].find(one => warmup % one === 0 && 10 * one <= warmup) ?? 1;
