@@ -60,9 +60,9 @@ def average(
     codes of source and target, by default the run's.
 
     If the model translates text and has no heads that align words, they are chosen by the links
-    that counting finds in the training text. If it is new, and a snapshot from the first half of
-    training was averaged, the result has the `perplexities` of the mean and of the run's last
-    weights.
+    that counting finds in the training text, unless this is in a store outside the run. If it is
+    new, and a snapshot from the first half of training was averaged, the result has the
+    `perplexities` of the mean and of the run's last weights.
     """
     require_usable_torch()
     run = read_path("run", run)
