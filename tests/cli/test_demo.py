@@ -64,7 +64,7 @@ def test_a_model_of_other_steps_is_not_shown_as_this_run(demo):
     demo()
     ended = demo("--set=training.steps=4")
     assert ended.code == 3
-    assert "is the mean of other steps than 2 to 4\nhint: delete the folder" in ended.stderr
+    assert "is the mean of other steps than 4 to 4\nhint: delete the folder" in ended.stderr
     assert ended.stdout == ""
 
 
