@@ -33,8 +33,8 @@ def weights(workspace, run, step):
 
 @pytest.mark.parametrize("number", CODES)
 def test_training_stops_with_its_last_update_saved_and_resumes_to_the_same_end(workspace, number):
-    workspace.good("train", *tiny(steps=60), "-o", "straight")
-    command = ("train", *tiny(steps=60), "-o", "run")
+    workspace.good("train", *tiny(steps=240), "-o", "straight")
+    command = ("train", *tiny(steps=240), "-o", "run")
     draws = random.Random(int(number))
     code, stops = None, 0
     while code != 0:
@@ -47,9 +47,9 @@ def test_training_stops_with_its_last_update_saved_and_resumes_to_the_same_end(w
             stops += 1
             assert code == CODES[number]
             assert "stopping: the update in progress is dropped, the last finished" in stderr
-            assert " of 60, kept in run\nhint: the same command goes on from here\n" in stderr
+            assert " of 240, kept in run\nhint: the same command goes on from here\n" in stderr
     assert stops > 0
-    assert weights(workspace, "run", 60) == weights(workspace, "straight", 60)
+    assert weights(workspace, "run", 240) == weights(workspace, "straight", 240)
 
 
 def wait_until_it_listens(process):
@@ -106,7 +106,8 @@ def test_a_second_signal_ends_it_at_once_and_the_last_checkpoint_is_intact(works
     dev = ("--dev-source", "a.en", "--dev-target", "a.de")
     command = ("train", *tiny(steps=100_000, **BUSY), *dev, "-o", "run")
     with workspace.start(*command) as process:
-        while not (workspace.folder / "run" / "checkpoints" / "step-00000003").exists():
+        steps = (workspace.folder / "run" / "checkpoints").glob
+        while not any(one.name >= "step-00000003" for one in steps("step-*")):
             time.sleep(0.02)
         process.send_signal(TERMINATE)
         code, stderr = signalled(process, TERMINATE)
@@ -149,10 +150,11 @@ def test_preparing_is_ended_with_a_sentence_and_nothing_half_written(workspace, 
     command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de", "-o", "p")
     with workspace.start(*command, python=("-c", PREPARING)) as process:
         assert process.stdout.readline() == b"reading\n"
+        assert process.stderr.readline() == b"languages: en to de\n"
+        while not (workspace.folder / "p/prepared.json").exists():
+            time.sleep(0.02)
         code, stderr = signalled(process, number)
     assert code == CODES[number]
-    languages, _, error = stderr.partition("\n")
-    assert languages == "languages: en to de"
-    assert error.startswith(f"error: {WORDS[number]} before it was done\nhint: the same command")
+    assert stderr.startswith(f"error: {WORDS[number]} before it was done\nhint: the same command")
     assert workspace.names("p") == {"lock", "prepared.json"}
     workspace.good(*command)
