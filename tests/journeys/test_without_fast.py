@@ -63,6 +63,5 @@ def test_a_toy_trains_resumes_and_translates(texts, tmp_path):
     assert len(found[0].splitlines()) == 2 * 64
 
 
-@pytest.mark.slow
 def test_all_tests_of_the_paper_pass():
     run("pytest", "-q", "-p", WITHOUT, "-p", "no:cacheprovider", "tests/paper")

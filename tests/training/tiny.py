@@ -3,13 +3,12 @@
 import torch
 from tests.model.tiny import sentences, sizes
 
-from transduce.fast.flat_adam import FlatAdam
 from transduce.packed import Batch, Packed
 from transduce.paper.model import build_transformer
 from transduce.paper.training import update_weights
 from transduce.settings import Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS
-from transduce.training.equip import equip_for_training
+from transduce.training.equip import build_optimiser, equip_for_training
 
 SYMBOLS = 9
 
@@ -20,10 +19,10 @@ def training_of(**changes):
 
 
 def fresh(training, *, seed=3, dtype=torch.float32, **changes):
-    """A model of one layer with its fast optimiser."""
+    """A model of one layer with its optimiser, the fast one if it is there."""
     model = build_transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, seed).to(dtype)
     equip_for_training(model, training)
-    return model, FlatAdam(model, training)
+    return model, build_optimiser(model, training)
 
 
 def batch_of(lengths, seed):
