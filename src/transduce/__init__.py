@@ -138,8 +138,9 @@ def __getattr__(name: str) -> object:
         found = getattr(importlib.import_module(FUNCTIONS[name]), name)
         if isinstance(found, type):
             return found
-        checked = with_checked_keywords(found)  # cached, and pickle finds it under this name
-        checked.__module__ = found.__module__ if checked is found else "transduce"
+        checked = with_checked_keywords(found)
+        if checked is not found:
+            checked.__module__ = "transduce"  # where pickle finds it
         return checked
     if name in PACKAGES:
         return importlib.import_module(f"transduce.{name}")

@@ -73,7 +73,6 @@ def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dic
     return found | {
         "beam": translator.recipe.search.beam,
         "precision": translator.precision,
-        "workers": translator.workers,
         "lines": len(sources),
         "seconds": seconds,
         "scores": {one.name: one.value for one in scores},
@@ -138,7 +137,6 @@ def compare_models(measured: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[
         "MB in float32": lambda one: f"{one['megabytes']:,.1f}",
         "beam": lambda one: str(one["beam"]),
         "precision": lambda one: one["precision"],
-        "processes": lambda one: str(one["workers"]),
         "BLEU": lambda one: f"{one['scores']['BLEU']:.2f}",
         "chrF": lambda one: f"{one['scores']['chrF']:.2f}",
         "sentences a second": lambda one: f"{one['lines'] / one['seconds']:,.1f}",

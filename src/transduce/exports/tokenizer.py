@@ -34,8 +34,8 @@ def find_model_type(vocabulary: Vocabulary) -> str:
 def build_tokenizer_json(vocabulary: Vocabulary, **changes: Any) -> bytes:  # noqa: ANN401
     """Return a vocabulary's tokenizer.json with our normaliser and the entries in `changes`.
 
-    The normaliser of an imported vocabulary comes after ours, and its unknown symbol is special:
-    it has no text, and none can be written as one.
+    The normaliser of an imported vocabulary comes after ours. Its unknown symbol is decoded to
+    nothing.
     """
     document = json.loads(vocabulary.to_bytes()) | changes
     steps = [*NORMALISER["normalizers"]]

@@ -226,9 +226,9 @@ def choose_heads_by_pairs(
 def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
     """Choose heads by links learned from the pairs by EM; store and return them, or return None.
 
-    Links are learned from all pairs, or from the first ones that have `MOST_LINKS` possible links;
-    heads are scored on the first `SCORED` of them. Returns None,
-    and stores nothing, if the model does not translate text, or no pair can be used.
+    Links are learned from all pairs, or from as many first pairs as have `MOST_LINKS` possible
+    links; heads are scored on the first `SCORED` of them. Returns None, and stores nothing, if the
+    model does not translate text, or no pair can be used.
     """
     translator = load(model)
     task = translator.task

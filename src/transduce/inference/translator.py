@@ -75,8 +75,8 @@ from transduce.text.arguments import (
 
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 LINES_AT_ONCE = 2_000  # lines read at once; those of similar length are searched together
-LAST_LINE = 1 << 42  # the highest number of a line; with a part's number it has 62 bits
 PART_BITS = 20  # a sample's key is the line's number and, in these low bits, the part's number
+LAST_LINE = 1 << 62 - PART_BITS  # the highest line number, so that a key has at most 63 bits
 
 Texts = list[str] | tuple[str, ...]
 CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict", "keep")  # to workers

@@ -221,7 +221,7 @@ class CheckpointManager:
         result = job.validate(job.model)
         if result is None:
             return progress
-        # the one at the end of a run that may be given more updates changes no early stopping
+        # an irregular one, at the last step, does not count, because the run may get more updates
         is_regular = progress.step % job.training.validate_every == 0
         progress = progress.after_validation(result, counts=is_regular)
         self.journal.write("validation", step=progress.step, **dataclasses.asdict(result))

@@ -121,7 +121,7 @@ class Progress:
     def after_validation(self, result: ValidationResult, *, counts: bool = True) -> "Progress":
         """Return the progress after a validation, with best values and patience count updated.
 
-        With `counts` false what early stopping compares stays as it was.
+        If `counts` is False, best_nats and the patience count stay as they are.
         """
         validated = replace(self, validated_step=self.step)
         if math.isfinite(result.nats):  # state.json cannot hold NaN or infinity

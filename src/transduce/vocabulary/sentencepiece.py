@@ -31,7 +31,7 @@ UNKNOWN_ID = len(SPECIALS)
 SPACE = "▁"
 MAX_PIECE = 1_000  # characters; 100,000 or more can overflow the stack of `tokenizers`
 MAX_SCORE = 1e6  # the score of a text is the sum of its pieces' scores
-NO_PIECE = "\uffff"  # a character that no text has and no piece
+NO_PIECE = "\uffff"  # a character that is in no text and in no piece
 RUNS = re.compile(r"\[\^(?:\\x\{[0-9a-f]{1,6}\})+\]\{2,\}")
 RESERVED = re.compile("<(?=/?s>|unk>)")
 METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "always", "split": True}
