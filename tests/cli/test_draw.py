@@ -4,6 +4,8 @@ import pytest
 
 import transduce
 from transduce.checkpoint.run_file import read_run
+from transduce.recipes import by_name
+from transduce.settings.recipe import with_changes
 
 
 def test_the_command_writes_what_python_returns(call, tmp_path):
@@ -71,3 +73,11 @@ def test_a_missing_choice_is_answered_with_all_choices_in_one_line(call):
         "hint: usage: transduce draw [OPTIONS] {model|attention|positions|rate} [RECIPE]... "
         "[-o OUTPUT]; --help lists the options\n"
     )
+
+
+def test_small_rates_have_their_digits_at_the_axis():
+    changes = {"training.learning_rate_factor": 0.001}
+    svg = transduce.draw_rate(with_changes(by_name("table3/base"), changes))
+    assert all(f">{rate}<" in svg for rate in ("0", "2e-07", "4e-07", "6e-07"))
+    changes = {"training.learning_rate_factor": 1e-323}
+    assert "<svg" in transduce.draw_rate(with_changes(by_name("table3/base"), changes))

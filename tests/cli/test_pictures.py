@@ -11,8 +11,9 @@ import transduce as library
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run
 from transduce.durable.json import parse_json
+from transduce.errors import InputError
 from transduce.tasks import TextToText
-from transduce.tasks.signal import SignalTask
+from transduce.tasks.signal import SignalTask, read_signal_pairs
 from transduce.text.signals import Signal, write_png
 
 GREY = {"dark": 0, "grey": 119, "light": 255}
@@ -177,3 +178,10 @@ def test_what_is_for_text_refuses_a_model_of_signals(call, gallery, tmp_path, wo
 
 def test_a_server_which_takes_tasks_of_text_reads_no_files_for_others():
     assert not issubclass(SignalTask, TextToText)
+
+
+def test_a_sound_is_no_target(tmp_path):
+    write_sound(tmp_path / "a.wav")
+    (tmp_path / "list.tsv").write_text("hello\ta.wav\n")
+    with pytest.raises(InputError, match=r"list\.tsv, line 1: the target is a sound"):
+        list(read_signal_pairs(tmp_path / "list.tsv"))

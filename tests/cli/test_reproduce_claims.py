@@ -14,6 +14,16 @@ def test_claims_are_printed_with_their_verdicts_and_kept(call, tmp_path):
     assert "holds" in (out / "claims.md").read_text(encoding="utf-8")
 
 
+def test_a_damaged_record_hides_no_other_claim(call, tmp_path):
+    out = tmp_path / "out"
+    assert call("reproduce", "claims", "--only", "restricted", "-o", out).code == 0
+    (record,) = out.glob("rows/claim-restricted-*/values.json")
+    record.write_text("{}")
+    done = call("reproduce", "claims", "--only", "restricted,arithmetic", "-o", out)
+    assert (done.code, "values.json" in done.stderr) == (3, True)
+    assert "arithmetic" in (out / "claims.md").read_text(encoding="utf-8")
+
+
 def test_an_unknown_claim_is_refused(call, tmp_path):
     done = call("reproduce", "claims", "--only", "head", "-o", tmp_path / "out")
     assert done.code == 2

@@ -108,6 +108,14 @@ def test_a_parser_alone_needs_no_training_trees_and_has_the_score_of_evaluate(
     assert row["f1"] == pytest.approx(score["value"])
 
 
+def test_trees_of_the_user_are_not_written_over(call, parser, bank, tmp_path):
+    (tmp_path / "trees.txt").write_bytes((bank / "test.trees").read_bytes())
+    for test in (tmp_path / "trees.txt", bank / "test.trees"):
+        options = ["--model", parser, "--no-baselines", "--test-trees", test]
+        assert call("reproduce", "table4", *options, "-o", tmp_path).code == 2
+    assert (tmp_path / "trees.txt").read_bytes() == (bank / "test.trees").read_bytes()
+
+
 def test_the_search_of_a_given_parser_can_be_changed_and_nothing_else(call, parser, bank, tmp_path):
     test = bank / "test.trees"
     options = ["--model", parser, "--no-baselines", "--test-trees", test, "-o", tmp_path / "out"]

@@ -28,6 +28,8 @@ def test_sections_may_be_links(penn):
     section.rename(penn.parent / "elsewhere")
     section.symlink_to(penn.parent / "elsewhere")
     assert find_penn_files(penn, "dev") == whole
+    (penn / "again").symlink_to(penn)
+    assert find_penn_files(penn, "dev") == whole
 
 
 def test_training_is_on_sections_2_to_21_in_order(penn):

@@ -8,7 +8,7 @@ import pytest
 
 from transduce.durable.files import temporary_path, trash_path, write_atomically
 from transduce.durable.folder import atomic_folder, remove_folder
-from transduce.durable.lock import lock_folder
+from transduce.durable.lock import acquire_lock, lock_folder
 from transduce.errors import InUseError
 
 
@@ -123,3 +123,14 @@ def test_what_another_process_still_writes_is_left_alone(tmp_path):
         writer.write("b", b"beta")
     assert (tmp_path / "f" / "b").read_bytes() == b"beta"
     remove_folder(tmp_path / "f")
+
+
+def test_a_lock_file_that_was_deleted_meanwhile_locks_nothing(tmp_path):
+    (tmp_path / "lock").touch()
+    descriptor = os.open(tmp_path / "lock", os.O_RDWR)
+    (tmp_path / "lock").unlink()
+    for _ in range(2):  # the file is gone, then it is another one
+        with pytest.raises(InUseError, match="another process has just removed this folder"):
+            acquire_lock(descriptor, tmp_path)
+        (tmp_path / "lock").touch()
+    os.close(descriptor)

@@ -72,6 +72,7 @@ def test_nothing_stays_at_the_address_that_the_run_no_longer_has(copied):
 def test_a_copy_that_was_interrupted_leaves_the_one_before(train, copied):
     (copied / "files" / ("0" * 64)).write_bytes(b"half a file")  # the list does not name it
     assert train("other", steps=2).progress.step == 2
+    assert not (copied / "files" / ("0" * 64)).exists()
 
 
 class Killed(BaseException):

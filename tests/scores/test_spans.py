@@ -164,3 +164,7 @@ def test_two_outputs_are_compared_by_sums_over_resampled_sentences(metric):
     assert found.ours.value == 100.0
     assert found.theirs.value == pytest.approx(200 / 3 if metric == "spans" else 500 / 6)
     assert found.p < 0.01
+
+
+def test_a_wide_blank_is_part_of_a_label_as_in_a_file():
+    assert compute_score("accuracy", ["A\u00a0B O"], ["A\u00a0B O"]).value == 100

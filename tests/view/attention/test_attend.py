@@ -2,6 +2,7 @@
 
 import html
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -65,6 +66,10 @@ def test_layers_are_selected_by_number(attention):
     assert attention.record.select_layers((1,)).layers == (1,)
     with pytest.raises(InputError, match="there is no layer 2"):
         attention.record.select_layers((2,))
+    record = attention.record
+    shallow = {kind: layers[:0] for kind, layers in record.weights.items() if kind != "encoder"}
+    deep = replace(record, weights={**record.weights, **shallow}).select_layers((1,))
+    assert set(deep.weights) == {"encoder"}
 
 
 @pytest.mark.usefixtures("unchecked_types")

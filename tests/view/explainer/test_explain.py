@@ -64,6 +64,9 @@ def test_other_models_are_refused_with_the_reason(translator):
     convolution = make_translator(replace(ODD, mixing="convolution"))
     with pytest.raises(InputError, match="no self-attention"):
         convolution.explain(TEXT)
+    rows = make_translator(replace(ODD, encoder_neighbourhood=3, neighbourhood_row=3))
+    with pytest.raises(InputError, match="the page has no neighbourhoods of rows"):
+        rows.explain(TEXT)
 
 
 @pytest.mark.usefixtures("unchecked_types")

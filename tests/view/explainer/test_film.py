@@ -306,6 +306,13 @@ def test_what_is_no_film_of_a_minute_is_refused(tmp_path, lines, reason):
         read_film(file)
 
 
+def test_a_film_that_the_page_cannot_show_is_refused(translator, tmp_path):
+    file = tmp_path / "film.json"
+    file.write_text(json.dumps([LINE | {"needs": "stages"}]))
+    with pytest.raises(InputError, match="no caption that this page can show"):
+        explain(translator, *TEXTS, film=file)
+
+
 def test_a_film_of_ones_own_is_in_the_page_and_in_the_storyboard(translator, tmp_path):
     file = tmp_path / "film.json"
     file.write_text(json.dumps([LINE | {"goal": "Look."}, LINE | {"text": "And look again."}]))

@@ -126,6 +126,8 @@ def test_what_is_no_file_of_texts_is_refused(tmp_path, content):
 def test_the_files_name_is_the_language(tmp_path):
     with pytest.raises(InputError, match="no code of a language"):
         read_texts_file(written(tmp_path, GERMAN, "my texts.json"), GERMAN)
+    with pytest.raises(InputError, match="no code of a language"):
+        read_texts_file(written(tmp_path, GERMAN, "nl-v2.json"), GERMAN)
 
 
 def open_everything(browser):

@@ -59,6 +59,7 @@ def measure_claims(
                 errors += measure_claim(output, claim, seeds, callbacks)
             except FolderError as damaged:  # the other claims are measured and reported
                 errors.append(damaged)
+                callbacks.on_failure(claim.name, damaged)
     except (SystemExit, KeyboardInterrupt):  # after a signal, first report what is measured
         with suppress(TransduceError):
             write_report(output, callbacks)

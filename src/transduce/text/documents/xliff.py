@@ -52,9 +52,7 @@ class Event:
     kind: Literal["start", "end", "text", "cdata", "other"]
     raw: str
     name: str = ""  # the element's name without its prefix
-    attributes: Mapping[str, str] | None = (
-        None  # of a start tag, those of other namespaces left out
-    )
+    attributes: Mapping[str, str] | None = None  # of a start tag, without other namespaces
     data: str = ""  # text with its character references resolved
 
 

@@ -27,7 +27,6 @@ BLUE, ORANGE = (10, 88, 202), (179, 89, 0)  # above 0 and below 0, as in the exp
 WAVE_EIGHTHS = (0, 1, 2, 4)  # the columns drawn as waves, in eighths of d_model
 RATE_HEIGHT, RATE_TOP, RATE_LOW = 360, 70, 300  # of the drawing of learning rates
 POINTS = 240  # points of each line after its warm-up
-SMALL_RATE = 2e-5  # rates below it have too few digits among six decimals
 WARMUPS = 5  # the drawing ends by default at this multiple of the longest warm-up
 
 
@@ -140,13 +139,9 @@ def draw_waves(table: Float[Tensor, "P d_model"], top: int) -> list[str]:
 
 
 def write_rate(rate: float) -> str:
-    """Return a rate with up to six decimals, such as 0.0007."""
-    return f"{rate:.6f}".rstrip("0").rstrip(".") or "0"
-
-
-def write_small(rate: float) -> str:
-    """Return a rate with three digits, such as 2e-07."""
-    return f"{rate:.3g}"
+    """Return a rate with up to six decimals, such as 0.0007; with three digits if it has more."""
+    found = f"{rate:.6f}".rstrip("0").rstrip(".")
+    return found if math.isclose(float(found), rate) else f"{rate:.3g}"
 
 
 def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
@@ -157,7 +152,7 @@ def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
     peaks = [rate_at(recipe, min(last, recipe.training.warmup)) for recipe in recipes]
     across = Axis(0, last, LEFT, RIGHT, "training step")
     up = Axis(0, 1.1 * max(peaks) or 1, RATE_LOW, RATE_TOP, "learning rate")
-    frame = Frame(across, up, write_up=write_small if up.high < SMALL_RATE else write_rate)
+    frame = Frame(across, up, write_up=write_rate)
     lines = [
         frame.draw_line(compute_points(recipe, last), colour)
         for recipe, colour in zip(recipes, CATEGORY10, strict=False)
