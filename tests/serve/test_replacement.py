@@ -76,6 +76,19 @@ def test_a_server_that_is_stopped_while_a_model_is_loaded_leaves_no_search(model
     wait_until(lambda: search.ended == 2)
 
 
+def test_a_process_that_restarts_with_the_new_model_does_not_keep_the_old_one_beside_it(models):
+    used, other = models
+    search = FakeSearch()
+    search.facts = replace(FACTS, hash=hash_of(used))
+    limits = Limits(poll_seconds=0.5)
+    with running_server(ModelChoice(used), start=search, workers=2, limits=limits) as client:
+        search.facts = replace(FACTS, hash=hash_of(other))
+        used.rename(used.with_name("old"))
+        other.rename(used)
+        search.die()
+        wait_until(lambda: client.measure("replaced_total") == 1)
+
+
 def test_a_model_that_could_not_be_loaded_for_want_of_memory_is_tried_again(models, caplog):
     used, other = models
     name, failures = hash_of(other), list[Exception]()
