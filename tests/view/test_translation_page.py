@@ -107,3 +107,66 @@ def test_words_are_marked_only_where_the_alignment_is_sure(page):
         page.move(f"#output [data-at='0,0,{word}']")
         page.next_frame()
         assert page.run("return document.querySelectorAll('#mirror .linked').length") == marked
+
+
+# A server that answers when `release` is called; each answer names its languages.
+SLOW = """
+window.waiting = [];
+window.release = () => waiting.splice(0).forEach(one => one());
+window.fetch = async (_, { body }) => {
+  const { q, target, prefix } = JSON.parse(body), lines = [q].flat();
+  await new Promise(done => waiting.push(done));
+  const outputs = line => [prefix ?? `${target}: ${line}`, `${target}! ${line}`];
+  const one = source => ({
+    source, outputs: outputs(source).map(text => ({ text, score: -1 })), warnings: [],
+    log_probs: [], source_pieces: [], target_pieces: [], alignment: [], weights: [],
+  });
+  const sentences = Array.isArray(q) ? lines.map(line => [one(line)]) : [one(q)];
+  const translatedText = lines.map(line => outputs(line)[0]);
+  return new Response(JSON.stringify({ translatedText, sentences }));
+};
+const box = document.getElementById("text");
+window.type = text => {
+  box.value = text;
+  box.dispatchEvent(new InputEvent("input", { inputType: "insertFromPaste" }));
+};
+"""
+OUTPUT = "document.getElementById('output').textContent"
+
+
+def type_text(page, text, output):
+    page.run("type(arguments[0])", text)
+    page.wait("waiting.length")
+    page.run("release()")
+    page.wait(f"{OUTPUT} === {json.dumps(output)}")
+
+
+@pytest.mark.browser
+def test_a_swap_keeps_a_text_whose_translation_is_not_there_yet(page):
+    page.run(SLOW)
+    type_text(page, "one", "de: one")
+    page.run("type('a letter'); document.getElementById('swap').click()")
+    assert page.run("return document.getElementById('text').value") == "a letter"
+
+
+@pytest.mark.browser
+def test_an_output_that_was_chosen_for_one_language_is_not_shown_for_another(browser):
+    pairs = [*PAIRS, ("en", "fr")]
+    browser.open_text(replace(PAGE, pairs=pairs).write())
+    browser.run(SLOW)
+    type_text(browser, "hello", "de: hello")
+    browser.click("#output .word")
+    browser.wait("waiting.length || document.querySelectorAll('#list button')[1]")
+    browser.run("release()")
+    browser.wait("document.querySelectorAll('#list button')[1]")
+    browser.run("document.querySelectorAll('#list button')[1].click()")
+    browser.run(
+        "const to = document.getElementById('target'); to.value = 'fr';"
+        "to.dispatchEvent(new Event('change'))"
+    )
+    browser.wait("waiting.length === 2")
+    browser.run("release()")
+    browser.wait(f"{OUTPUT} === 'fr: hello'")
+    type_text(browser, "x", "fr: x")
+    browser.run("type('hello')")
+    browser.wait(f"{OUTPUT} === 'fr: hello'")

@@ -79,7 +79,7 @@ def command(
     if film_text is not None and film_text.suffix != ".md":
         raise InputError(f"{film_text} is not .md", "--film-text film.md")
     for file in filter(None, (output, film_text)):
-        options.require_writable(file)
+        options.require_writable(file, tour, page_texts, film)
     for text in texts:
         options.require_sentence(text)
     from transduce.view.explainer.explain import explain

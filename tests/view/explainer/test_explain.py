@@ -31,7 +31,7 @@ def test_a_notebook_shows_the_page_in_a_sandboxed_frame(explainer, tmp_path):
     path = explainer.write_page(tmp_path / "page.html")
     assert path.read_text(encoding="utf-8") == explainer.page
     shown = explainer._repr_html_()
-    assert shown.startswith('<iframe sandbox="allow-scripts allow-downloads"')
+    assert shown.startswith('<iframe sandbox="allow-scripts allow-downloads allow-forms ')
     assert html.escape(explainer.page, quote=True) in shown
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from tests.view.explainer.opened import open_explainer, text_of
+from tests.view.explainer.opened import READY, open_explainer, text_of
 from tests.view.explainer.samples import ODD, make_translator
 from tests.view.explainer.test_model import stored_model
 
@@ -16,7 +16,7 @@ from transduce.inference.translator import Translator
 from transduce.settings.alignment import AlignmentHeads
 from transduce.view.explainer.explain import explain
 from transduce.view.explainer.reference import trace_model
-from transduce.view.explainer.user_files import PARTS, read_film, time_lines
+from transduce.view.explainer.user_files import PARTS, PICTURES, read_film, time_lines
 from transduce.view.page.document import read_texts
 
 TEXTS = ("the old dog sees a woman", "a woman sees the dog")
@@ -328,3 +328,27 @@ def test_a_film_of_ones_own_is_in_the_page_and_in_the_storyboard(translator, tmp
 def test_each_caption_has_its_reading_time_and_all_an_equal_rest():
     times = [one for times in time_lines(["x" * 15, "x" * 30]) for one in times]
     assert times == pytest.approx([0.0, 29.5, 29.5, 60.0])
+
+
+def test_translations_that_are_too_long_to_read_in_time_still_fill_a_minute_in_their_order():
+    times = [one for times in time_lines(["x" * 1_000, "x" * 2_000]) for one in times]
+    assert times == pytest.approx([0.0, 20.0, 20.0, 60.0])
+
+
+@pytest.mark.browser
+def test_every_picture_of_a_film_of_ones_own_is_shown_by_a_model_without_experiments(
+    browser, tmp_path
+):
+    file = tmp_path / "film.json"
+    file.write_text(json.dumps([LINE | {"picture": picture} for picture in [*PICTURES][:15]]))
+    plain = replace(make_translator(ODD), alignment_heads=None)
+    found = explain(plain, TEXTS[0], film=file)
+    assert "None" not in found.storyboard
+    assert "“”" not in found.storyboard
+    browser.open_text(found.page)
+    browser.wait(READY)
+    browser.click("#begin-film")
+    browser.wait("transduce.film.data && transduce.film.isPlaying")
+    for at in range(len(PICTURES)):
+        browser.run(SHOW, (at + 0.5) * 60 / len(PICTURES))
+    assert browser.console() == []

@@ -1,11 +1,14 @@
 """The model in the page computes what PyTorch computes with the same stored weights."""
 
+import re
+
 import pytest
 from tests.view.explainer.opened import (
     TOLERANCE,
     as_array,
     assert_equal,
     change,
+    number_of,
     open_explainer,
     search,
     trace,
@@ -80,7 +83,9 @@ def test_every_number_that_is_opened_follows_from_the_numbers_before_it(browser,
     assert names >= 40
 
 
-@pytest.mark.parametrize("off", ["encoder.1.self.2", "decoder.2.cross", "encoder.2.ff.residual"])
+@pytest.mark.parametrize(
+    "off", ["encoder.1.self.2", "decoder.2.cross", "encoder.2.ff.residual", "source.position"]
+)
 def test_a_number_follows_with_a_part_switched_off_as_well(browser, off):
     open_shape(browser, "odd")
     change(browser, off=[off])
@@ -117,4 +122,12 @@ def test_the_page_computes_every_penalty(browser, penalty):
     assert found["ids"] == [*best.ids, END]
     assert found["score"] == pytest.approx(best.score, abs=TOLERANCE)
     change(browser, panel="beam")
-    assert "undefined" not in browser.run("return document.body.innerText")
+    shown = browser.run("return document.body.innerText")
+    assert "undefined" not in shown
+    equations = re.findall(r"(\S+) = (\S+) ([/+]) (\S+?)[.,:]*\s", shown)
+    assert equations
+    for score, log_prob, operator, term in equations:
+        first, second = number_of(log_prob), number_of(term)
+        total = first + second if operator == "+" else first / second
+        assert number_of(score) == pytest.approx(total, rel=1e-3)
+        assert (operator == "+") == (penalty == "reward")

@@ -765,3 +765,20 @@ def test_a_model_of_a_toy_task_is_not_said_to_translate_languages(browser):
     about = text_of(browser, "#about")
     assert "for the toy task “copy”" in about
     assert "English" not in about
+
+
+def test_while_a_sentence_is_computed_the_one_before_is_not_called_ready(browser, page):
+    browser.open_text(page)
+    browser.wait(READY)
+    script = "transduce.change({ text: 'a woman sees' }); transduce.change({ head: 2 });"
+    assert browser.run(f"{script} return transduce.page.ready") is False
+    browser.wait(READY)
+    assert text_of(browser, "#busy") == "…"
+
+
+def test_a_picture_is_saved_as_what_its_name_says(browser, page):
+    browser.open_text(page)
+    browser.wait(READY)
+    browser.run("window.kinds = []; URL.createObjectURL = one => (kinds.push(one.type), '#');")
+    browser.run("for (const key of 'sp') document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))")
+    browser.wait("kinds.at(-1) === 'image/png'")

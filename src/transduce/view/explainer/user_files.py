@@ -171,11 +171,16 @@ def read_film(file: Path | None) -> list[Caption]:
 
 
 def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
-    """Yield each caption's (begin, end) in seconds; they share the film's spare time equally."""
-    rest = (SECONDS - sum(map(len, texts)) / PER_SECOND) / max(1, len(texts))
+    """Yield each caption's (begin, end) in seconds; they share the film's spare time equally.
+
+    Translations that are too long for the film are shown for less time than reading takes.
+    """
+    characters = sum(map(len, texts))
+    a_second = max(PER_SECOND, characters / SECONDS)
+    rest = (SECONDS - characters / a_second) / max(1, len(texts))
     now = 0.0
     for text in texts:
-        begin, now = now, now + len(text) / PER_SECOND + rest
+        begin, now = now, now + len(text) / a_second + rest
         yield begin, now
 
 
@@ -200,12 +205,15 @@ def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, s
     `said` is the translation of the film's sentence; `texts` translate captions, goals, pictures.
     """
     swap, reading = header["experiments"]["positions"], header["reading"]
-    steps = [f"{one['name']} ({one['step']})" for one in header["stages"]]
+    stages = header["stages"]
+    steps = [one["name"] + ("" if one["step"] is None else f" ({one['step']})") for one in stages]
     sentence = f"“{reading['text']}” → “{said}”"
     facts = {
         **dict.fromkeys(("sentence", "order", "write", "mask", "without"), sentence),
         **dict.fromkeys(("recurrent", "fading", "pieces", "heads"), f"“{reading['text']}”"),
-        "swap": f"“{swap['text']}” → “{swap['before']}”, “{swap['after']}” {swap['twin']}".strip(),
+        "swap": f"“{swap['text']}” → “{swap['before']}”, “{swap['after']}” {swap['twin']}".strip()
+        if swap["text"]
+        else f"“{reading['text']}”",
         "stages": f"{sentence} · {', '.join(steps)}",
     }
     film = choose_lines(header)

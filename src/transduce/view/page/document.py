@@ -220,7 +220,7 @@ def hash_source(text: str) -> str:
 def embed_page(page: str, height: int, title: str) -> str:
     """Return an HTML frame, `height` pixels high, that shows a page in a notebook."""
     return (
-        '<iframe sandbox="allow-scripts allow-downloads" '
+        '<iframe sandbox="allow-scripts allow-downloads allow-forms allow-modals" '
         f'srcdoc="{html.escape(page, quote=True)}" width="100%" height="{height}" '
         f'style="border:0" title="{title}"></iframe>'
     )

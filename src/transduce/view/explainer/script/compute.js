@@ -45,7 +45,7 @@ async function compute() {
   fill("problem", problem);
   if (problem) {
     page.result = page.before = null;
-    return show();
+    return finishTurn();
   }
   if (!page.result && haveSameNumbers(firstState(), asked)) showStrips();
   const result = await searchNow(asked, isWanted), whole = { ...asked, ...unchanged() };
@@ -55,11 +55,12 @@ async function compute() {
   if (!isWanted()) return undefined;
   page.result = { ...result, trace };
   page.before = before;
-  return show();
+  return finishTurn();
 }
 
-/** Says that what is shown is what was asked for. */
+/** Shows what was asked for, and says so. */
 function finishTurn() {
+  show();
   byId("busy").hidden = true;
   page.ready = true;
 }

@@ -78,5 +78,6 @@ function buildSvg() {
 
 /** Saves the panel as a file of a kind. */
 async function save(kind) {
-  if (page.result) download(`explainer-${state.panel}.${kind}`, kind === "svg" ? buildSvg() : await buildPng(buildSvg(), 2), "image/svg+xml");
+  const isSvg = kind === "svg";
+  if (page.result) download(`explainer-${state.panel}.${kind}`, isSvg ? buildSvg() : await buildPng(buildSvg(), 2), isSvg ? "image/svg+xml" : "image/png");
 }

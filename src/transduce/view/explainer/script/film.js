@@ -3,11 +3,11 @@
 const FILM = { seconds: 60, perSecond: 15 };
 const film = { time: 0, isPlaying: false, lines: [], data: null, last: 0 };
 
-/** Returns the lines that this page can show, with begin and end: reading time, and an equal rest. */
+/** Returns the lines that this page can show, with begin and end: reading time (less where the translations are too long), and an equal rest. */
 function timeLines() {
   const { reading, experiments, stages } = header, has = { "": true, turn: reading.turns > 0, positions: experiments.positions.text, stages: stages.length > 1 };
-  const lines = header.film.filter(line => has[line.needs]).map(line => ({ ...line, text: gettext(line.text) })), read = line => line.text.length / FILM.perSecond;
-  const rest = (FILM.seconds - lines.reduce((sum, line) => sum + read(line), 0)) / lines.length;
+  const lines = header.film.filter(line => has[line.needs]).map(line => ({ ...line, text: gettext(line.text) })), characters = lines.reduce((sum, line) => sum + line.text.length, 0);
+  const perSecond = Math.max(FILM.perSecond, characters / FILM.seconds), read = line => line.text.length / perSecond, rest = (FILM.seconds - characters / perSecond) / lines.length;
   let now = 0;
   return lines.map(line => ({ ...line, begin: now, end: (now += read(line) + rest) }));
 }
@@ -19,7 +19,7 @@ async function computeFilm() {
   const found = await search({}), { model, source, output } = found, trace = await runSliced(traceModel(model, source, output, new Set()), always), stages = [], { positions } = header.experiments;
   for (let stage = 0; stage < last; stage++) stages.push(textOf(await search({ stage })));
   const swapped = []; // texts of the same words in another order, each with its translation, and with that without positions
-  for (const text of [positions.text, positions.twin].filter(Boolean)) swapped.push([text, textOf(await search({ text })), textOf(await search({ text, off: positions.off }))]);
+  for (const text of [positions.text || header.reading.text, positions.twin].filter(Boolean)) swapped.push([text, textOf(await search({ text })), textOf(await search({ text, off: positions.off }))]);
   const sourcePieces = source.slice(0, -1).map(id => readablePiece(VOCABULARIES.source, id)), targetPieces = output.slice(0, -1).map(writtenPiece);
   const { layer } = header.reading, weightsOf = head => trace[`decoder.${layer}.cross.weights.${head}`], peak = head => largest(weightsOf(head));
   const strongest = numbers(header.sizes.heads).reduce((a, b) => (peak(b) > peak(a) ? b : a));

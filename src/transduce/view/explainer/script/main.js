@@ -14,7 +14,6 @@ function show() {
     markTarget();
     showGuess();
   } else clearShown();
-  finishTurn();
 }
 
 /** Takes away what was shown of the sentence before. */
@@ -127,18 +126,20 @@ function fillPage() {
 /** Listens to what the reader does. */
 function listen() {
   let timer = 0;
+  const send = () => ((timer = 0), change({ text: byId("text").value, prefix: byId("prefix").value, source: 0, target: 0, step: 0, cell: "" }));
   const typed = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => change({ text: byId("text").value, prefix: byId("prefix").value, source: 0, target: 0, step: 0, cell: "" }), 250);
+    timer = setTimeout(send, 250);
   };
   on("text", "input", typed);
   on("text", "keydown", event => {
     if (event.key === "Enter" && !event.isComposing) event.preventDefault(), byId("ask").requestSubmit();
   });
   on("prefix", "input", typed);
+  for (const id of ["text", "prefix"]) on(id, "change", () => timer && (clearTimeout(timer), send()));
   on("ask", "submit", event => {
     event.preventDefault();
-    clearTimeout(timer);
+    timer = clearTimeout(timer);
     change({ text: byId("text").value, prefix: byId("prefix").value });
   });
   on("tour-chapter", "change", () => goToTour(Number(byId("tour-chapter").value)));

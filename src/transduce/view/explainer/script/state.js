@@ -76,8 +76,7 @@ function clampState(state) {
   state.edits = state.edits.filter(isEdit).slice(-MAX_EDITS);
   if (!PANELS.some(panel => panel.id === state.panel)) state.panel = "pieces";
   if (!/^[a-z]+(\.[a-z0-9]+){0,4}:\d{1,4}:\d{1,6}$/.test(state.cell)) state.cell = "";
-  state.text = state.text.slice(0, 1000);
-  state.prefix = state.prefix.slice(0, 1000);
+  for (const name of ["text", "prefix"]) state[name] = state[name].slice(0, 1000).replace(/\p{Cs}/gu, "\ufffd");
   return state;
 }
 

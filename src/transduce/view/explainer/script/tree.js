@@ -8,7 +8,7 @@ const piecesText = ids => ids.map(writtenPiece).join(" ");
 /** Returns the panel of the beam: tree, steps, candidates of the chosen step. */
 function showBeam() {
   const { search: { steps, best } } = page.result, at = Math.min(state.step, steps.length - 1), step = steps[at];
-  const final = best ? gettext("Best in the end: {0}, score {1} = {2} / {3}.", decodeIds(VOCABULARIES.target, best.ids), ...[best.score, best.logProb, best.logProb / best.score].map(show5)) : gettext("No output is finished.");
+  const final = best ? gettext("Best in the end: {0}, score {1}.", decodeIds(VOCABULARIES.target, best.ids), madeOf(best.score, best.logProb)) : gettext("No output is finished.");
   const move = (text, label, to) => createButton(() => change({ step: to }), { "aria-label": label, disabled: to < 0 || to >= steps.length }, text);
   const play = createButton(togglePlay, { id: "play" }, page.timer ? gettext("Stop") : gettext("Play"));
   const bar = create("p", { className: "bar" }, move("◀", gettext("Step before"), at - 1), create("span", {}, gettext("Step {0} of {1}", at + 1, steps.length)), move("▶", gettext("Next step"), at + 1), play, create("span", { className: "quiet", dir: "auto" }, final));
@@ -38,9 +38,12 @@ function togglePlay() {
   showPanel();
 }
 
+/** Returns a score or a bound, and what it is made of: log P over a divisor, or plus a reward. */
+const madeOf = (score, logP) => (header.search.penalty === "reward" ? `${show5(score)} = ${show5(logP)} + ${show5(score - logP)}` : `${show5(score)} = ${show5(logP)} / ${show5(logP / score)}`);
+
 /** Returns why the search ends after a step, or goes on. */
 function doneText({ best, bound, candidates }, at, count) {
-  const first = candidates.find(one => one.fate === "live")?.logProb, reach = `${show5(bound)} = ${show5(first)} / ${show5(first / bound)}`, score = best ? show5(best.score) : "", isLive = first !== undefined;
+  const first = candidates.find(one => one.fate === "live")?.logProb, isLive = first !== undefined, reach = isLive ? madeOf(bound, first) : "", score = best ? show5(best.score) : "";
   const text = !isLive ? gettext("No beginning is live: the search ends.") : at < count - 1 ? (best ? gettext("The best live beginning can still reach {0}, and the best finished one has {1}: the search goes on.", reach, score) : gettext("The best live beginning can still reach {0}: the search goes on.", reach)) : best && bound <= best.score ? gettext("No live beginning can do better than {0}, and the best finished one has {1}: the search ends.", reach, score) : gettext("The output may not be longer: the search ends.");
   return create("p", { className: "quiet done" }, text);
 }
@@ -48,7 +51,7 @@ function doneText({ best, bound, candidates }, at, count) {
 /** Returns the candidates of a step as a table. */
 function candidateTable({ candidates, live }) {
   const rows = candidates.map(({ parent, id, logProb, fate, score }, i) => {
-    const text = fate === "finished" ? gettext("finished: score {0} = {1} / {2}", show5(score), show5(logProb), show5(logProb / score)) : fate === "cut" ? gettext("cut: {0} better ones stay", state.beam) : FATES[fate];
+    const text = fate === "finished" ? gettext("finished: score {0}", madeOf(score, logProb)) : fate === "cut" ? gettext("cut: {0} better ones stay", state.beam) : FATES[fate];
     return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, writtenPiece(id))), create("td", {}, show5(logProb)), create("td", {}, text));
   });
   const head = headRow([gettext("rank"), gettext("continuation"), gettext("log P"), gettext("what becomes of it")]);

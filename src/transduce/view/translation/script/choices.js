@@ -34,7 +34,7 @@ function listChoices(at, outputs, word) {
 
 /** Puts a chosen output in the place of a sentence's translation. */
 async function choose(at, text) {
-  const { line, answer } = state.lines[at[0]], before = answer.sentences[at[1]];
+  const { line, answer } = state.lines[at[0]], before = answer.sentences[at[1]], key = keyOf(line);
   let found = before;
   try {
     found = (await ask({ q: before.source, prefix: text })).sentences[0];
@@ -47,8 +47,8 @@ async function choose(at, text) {
   for (const one of answer.sentences.slice(0, at[1])) start = answer.text.indexOf(one.outputs[0].text, start) + one.outputs[0].text.length;
   start = answer.text.indexOf(before.outputs[0].text, start);
   const rest = answer.text.slice(start + before.outputs[0].text.length);
-  keep(keyOf(line), { text: answer.text.slice(0, start) + found.outputs[0].text + rest, sentences });
-  show(state.lines.map(one => one.line));
+  keep(key, { text: answer.text.slice(0, start) + found.outputs[0].text + rest, sentences });
+  if (key === keyOf(line)) show(state.lines.map(one => one.line));
 }
 
 /** Opens the attention page of a sentence. */

@@ -43,7 +43,8 @@ function replaceText(text) {
 
 /** Swaps the languages, and takes the translation as the text. */
 function swap() {
-  const { source, target } = pair(), text = joinLines();
+  const { source, target } = pair(), typed = byId("text").value;
+  const text = typed === state.lines.map(one => one.line).join("\n") ? joinLines() : typed;
   choosePair(target, source);
   replaceText(text);
 }
