@@ -59,7 +59,10 @@ def test_what_cannot_be_written_is_refused(call, babbler, options, message):
 
 @pytest.mark.parametrize(
     "options",
-    [("-o", "page.html", "--film", "f.md", "--film-text", "f.md"), ("-o", "t.html", "--tour", "t.html")],
+    [
+        ("-o", "page.html", "--film", "f.md", "--film-text", "f.md"),
+        ("-o", "t.html", "--tour", "t.html"),
+    ],
 )
 def test_a_film_or_tour_of_ones_own_is_not_overwritten(call, babbler, tmp_path, options):
     own = tmp_path / options[-1]

@@ -132,6 +132,17 @@ def test_of_several_outputs_the_one_nearest_to_the_reference_is_taken(tmp_path):
         assert target == outputs[choose_nearest(outputs, f"ein {source}")]
 
 
+@pytest.mark.parametrize(
+    ("reference", "near", "far"),
+    [
+        ("我吃了一个苹果", "我吃了一颗苹果", "今天天气很好"),
+        ("りんごを食べました", "りんごを食べた", "今日はいい天気です"),
+    ],
+)
+def test_the_nearest_is_found_where_words_have_no_blanks_between_them(reference, near, far):
+    assert choose_nearest([far, near], reference) == 1
+
+
 def test_a_warning_names_the_line_of_a_file_and_not_the_line_of_what_was_taken_from_it():
     heard = list[object]()
     translator = replace(random_translator(), on_warning=heard.append)

@@ -9,7 +9,8 @@ import tempfile
 
 import pytest
 
-from transduce.durable.files import private_folder
+from transduce.durable import files
+from transduce.durable.files import private_folder, write_atomically
 
 PREFIX = "transduce-test-"
 HOLDING = f"""
@@ -69,3 +70,19 @@ def test_links_and_other_names_are_left_alone(tmp_path):
         pass
     assert names(tmp_path) == before
     assert names(tmp_path / "elsewhere") == ["file"]
+
+
+def test_a_file_that_another_process_took_for_abandoned_is_made_again(tmp_path, monkeypatch):
+    mark_alive, marked = files.mark_alive, list[int]()
+
+    def delete_first(descriptor):
+        mark_alive(descriptor)
+        marked.append(descriptor)
+        if len(marked) == 1:
+            (temporary,) = (path for path in tmp_path.iterdir() if path.name.startswith("."))
+            temporary.unlink()
+
+    monkeypatch.setattr(files, "mark_alive", delete_first)
+    write_atomically(tmp_path / "file", b"all of it")
+    assert (tmp_path / "file").read_bytes() == b"all of it"
+    assert names(tmp_path) == ["file"]

@@ -130,6 +130,9 @@ def test_the_same_call_resumes_and_so_does_the_folder_alone(parent, tmp_path):
     assert (run.progress.step, more.progress.step) == (1, 2)
     longer = transduce.train(run.folder, settings={"training.steps": 3})
     assert longer.progress.step == 3
+    recipe, settings = longer.recipe, {"training.steps": 4}
+    without_text = adapt(parent, run.folder, train=None, recipe=recipe, settings=settings)
+    assert without_text.progress.step == 4
 
 
 def test_another_parent_and_the_same_folder_are_refused(parent, adapted, tmp_path):
@@ -202,6 +205,7 @@ def test_a_corpus_for_an_adaptation_says_what_is_held_out_of_it(parent, tmp_path
     pairs = [(f"{number} ä b", f"b ä {number}") for number in range(2_000)]
     transduce.prepare(tmp_path / "s", pairs, parent=parent, on_message=said.append)
     assert any("held out" in one for one in said), said
+    assert not any("learning rate" in one for one in said), said
 
 
 def test_other_languages_than_the_parents_are_warned_of_also_in_a_prepared_corpus(parent, tmp_path):

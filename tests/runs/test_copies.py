@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import ANY
 
 import pytest
@@ -113,6 +114,7 @@ def test_a_copy_that_is_killed_anywhere_has_one_of_the_two_runs(train, tmp_path)
         copy = RunCopy(str(tmp_path / "copy"))
         copy.system = EndingFiles()
         copy.system.last = len(found)
+        copy.is_local = False  # as where files are written bit by bit
         try:
             copy.save(tmp_path / "run")
         except Killed:
@@ -276,3 +278,52 @@ def test_an_address_that_nothing_opens_is_refused_before_training(train, address
     with pytest.raises(InputError, match="cannot be opened"):
         train(copy=address)
     assert not Path(tmp_path, "run").exists()
+
+
+@pytest.mark.usefixtures("copied")
+def test_a_folder_that_holds_something_else_is_refused_before_training(train, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "lock").touch()  # of a preparation that failed
+    with pytest.raises(InputError, match=r"has a copy of a run, and .* holds something else"):
+        train("other")
+    assert not (tmp_path / "other" / "run.json").exists()
+
+
+def test_a_file_that_is_lost_at_the_address_is_copied_again(train, tmp_path):
+    run = train(steps=1).folder
+    lost = next(iter(list_entries(tmp_path / "copy" / "files")))
+    lost.unlink()
+    RunCopy(str(tmp_path / "copy")).save(run)
+    assert hash_file(lost) == lost.name
+
+
+def test_every_file_of_a_copy_is_on_disk_before_the_list_names_it(train, tmp_path, monkeypatch):
+    run = train(steps=1, copy=None).folder
+    synced = list[str]()
+    monkeypatch.setattr(
+        os, "fsync", lambda one: synced.append(str(Path(f"/proc/self/fd/{one}").readlink()))
+    )
+    RunCopy(str(tmp_path / "fresh")).save(run)
+    files = [hash_file(path) for _, path in list_files(run)]
+    at_the_list = next(at for at, path in enumerate(synced) if "copy.json" in path)
+    before = " ".join(synced[:at_the_list])
+    assert all(digest in before for digest in files)
+
+
+def test_a_name_that_is_no_utf_8_is_left_out_of_the_copy(train, tmp_path):
+    run = train(steps=1).folder
+    (run / os.fsdecode(b"caf\xe9")).touch()
+    for _ in range(2):
+        RunCopy(str(tmp_path / "copy")).save(run)
+    assert train("again", steps=2).progress.step == 2
+
+
+def test_a_disk_that_is_too_small_for_a_run_is_named_and_not_the_address(
+    copied, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        os, "statvfs", lambda _: SimpleNamespace(f_bavail=0, f_frsize=1, f_blocks=9)
+    )
+    with pytest.raises(SaveError, match=r"needs .* MB, and 0\.0 MB are free on this disk"):
+        RunCopy(str(copied)).restore(tmp_path / "back")
+    assert not (tmp_path / "back").exists()

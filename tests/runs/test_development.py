@@ -1,5 +1,6 @@
 """Development sets: held out of the training text by default, or refused if they are another's."""
 
+import shutil
 from collections import Counter
 
 import pytest
@@ -177,3 +178,20 @@ def test_another_text_is_named_before_a_lack_of_a_development_set(tmp_path):
     transduce.prepare(tmp_path / "p", numbered(2_000))
     with pytest.raises(InputError, match="was prepared from another text than"):
         transduce.prepare(tmp_path / "p", numbered(300), dev=False)
+
+
+def test_a_run_whose_prepared_corpus_is_gone_goes_on_with_the_pairs_it_held_out(tmp_path):
+    pairs = [(f"{number} a b", f"b a {number}") for number in range(2_100)]
+    settings = {"training.steps": 1, "training.threads": 1}
+    run = transduce.train(tmp_path / "run", pairs, settings=settings)
+    shutil.rmtree(tmp_path / "run" / "store")
+    again = transduce.train(tmp_path / "run", pairs, settings={"training.steps": 2})
+    assert (run.progress.step, again.progress.step) == (1, 2)
+
+
+def test_a_run_with_a_development_set_does_not_go_on_without_it(tmp_path):
+    pairs = [(f"{number} a b", f"b a {number}") for number in range(50)]
+    settings = {"training.steps": 1, "training.threads": 1, "data.vocabulary_size": 260}
+    run = transduce.train(tmp_path / "run", pairs, pairs[:9], recipe="tiny", settings=settings)
+    with pytest.raises(InputError, match="has a development set"):
+        transduce.train(run.folder, dev=False, settings={"training.steps": 2})

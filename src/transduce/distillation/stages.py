@@ -228,7 +228,11 @@ def choose_nearest(outputs: Sequence[str], reference: str) -> int:
         return 0
     from sacrebleu import sentence_bleu
 
-    scores = [sentence_bleu(output, [reference]).score for output in outputs]
+    from transduce.scores.metrics import WORDS
+    from transduce.scores.scoring import guess_language
+
+    words = WORDS.get(guess_language([[reference]]), "13a")
+    scores = [sentence_bleu(output, [reference], tokenize=words).score for output in outputs]
     return scores.index(max(scores))
 
 

@@ -47,6 +47,16 @@ def mark_alive(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
+def open_marked(path: Path, flags: int) -> int:
+    """Open a file, marked alive; a new one that another process deleted before is made again."""
+    while True:
+        descriptor = os.open(path, flags, 0o666)
+        mark_alive(descriptor)
+        if not flags & os.O_EXCL or os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)
+
+
 def delete(path: Path) -> None:
     """Delete a file or folder and ignore errors; `delete_leftovers` deletes the rest later."""
     with suppress(OSError):
@@ -110,8 +120,11 @@ def private_folder(prefix: str) -> Iterator[Path]:
     delete_abandoned_folders(prefix)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
-        folder.chmod(0o700)  # the umask may have taken this user's own rights
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            folder.chmod(0o700)  # the umask may have taken this user's own rights
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:  # another process took it for abandoned
+            continue
         mark_alive(descriptor)
         if folder.exists():  # no other process took it for abandoned before it was marked
             break
@@ -246,13 +259,12 @@ class HashingFile(io.RawIOBase):
         flags = os.O_WRONLY | os.O_CLOEXEC | (new if is_new else os.O_NONBLOCK)
         with raise_save_errors(final_path):
             try:  # the umask restricts these permissions
-                self.descriptor = os.open(path, flags, 0o666)
+                self.descriptor = open_marked(path, flags)
             except OSError as error:
                 if error.errno == errno.ENXIO:  # a pipe without a reader: opening it would wait
                     raise InputError(NO_FILE, NO_FILE_HINT, file=path) from None
                 raise
         os.set_blocking(self.descriptor, True)
-        mark_alive(self.descriptor)
 
     def writable(self) -> bool:
         """Return True: this stream can be written to."""

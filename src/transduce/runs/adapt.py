@@ -81,11 +81,13 @@ def choose_adaptation(
     train: Pairs | PreparedCorpus,
     settings: Mapping[str, Value],
     on_progress: OnProgress,
+    *,
+    is_corpus_only: bool = False,
 ) -> tuple[Recipe, list[str]]:
     """Return an adaptation's recipe, and sentences that explain it (none if a recipe is `named`).
 
     `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
-    fits the text or prepared corpus `train`.
+    fits the text or prepared corpus `train`. If `is_corpus_only`, nothing is said of the schedule.
     """
     if named is not None:
         recipe = customise_recipe(named, settings)
@@ -110,8 +112,11 @@ def choose_adaptation(
     recipe = customise_recipe(with_changes(start, schedule), settings)
     training = recipe.training
     peak = training.learning_rate_factor * (recipe.architecture.d_model * training.warmup) ** -0.5
+    inherited = f"architecture and vocabulary of {parent.folder}: {parent.recipe.name}"
+    if is_corpus_only:
+        return recipe, [inherited]
     return recipe, [
-        f"architecture and vocabulary of {parent.folder}: {parent.recipe.name}",
+        inherited,
         f"the learning rate rises to {peak:.1e} in {training.warmup:,} of {training.steps:,} "
         "updates; others: --set training.steps=2000 and so on",
     ]

@@ -50,7 +50,7 @@ def choose_texts(data: Data, train: object, dev: object) -> Opened:
     """
     is_own = train is not None and not is_corpus_name(train)
     own_train = open_texts("train", train, data) if is_own else None
-    own_dev = None if dev in (None, False) else open_texts("dev", dev, data)
+    own_dev = None if dev is None or dev is False else open_texts("dev", dev, data)
     if own_train is not None:
         return own_train, None if dev is False else own_dev or find_dev_split(own_train)
     corpus = data.corpus if train is None else str(train)
@@ -236,14 +236,18 @@ def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]
     return (part, held_out), [f"{told}; --no-dev trains on them too"]
 
 
-def hold_out_like_store(texts: Opened, data: Data, store: Path) -> Opened:
-    """Return the texts, with pairs held out if they were held out of the corpus in `store`."""
+def hold_out_like_store(texts: Opened, data: Data, store: Path, begun: str | None = None) -> Opened:
+    """Return the texts, with pairs held out if they were held out of the corpus in `store`.
+
+    If there is no such corpus, `begun` is the fingerprint of the text that a run was begun on.
+    """
     stored = read_inputs(store)
-    if texts[1] is not None or stored is None:
+    if texts[1] is not None or (stored is None and begun is None):
         return texts
     part, held_out = divide_text(texts[0], data)
     parts = {"train": part.fingerprint(), "dev": held_out.fingerprint()}
-    return (part, held_out) if stored == parts else texts
+    was_divided = parts["train"] == begun if stored is None else stored == parts
+    return (part, held_out) if was_divided else texts
 
 
 def read_inputs(store: Path) -> dict[str, str] | None:

@@ -7,6 +7,7 @@ an interrupted copy leaves the previous one intact. fsspec comes with torch.
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -15,11 +16,18 @@ from typing import Any, final
 
 from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run_id
 from transduce.checkpoint.steps import find_newest_step
-from transduce.durable.files import delete, raise_save_errors, temporary_path, write_atomically
+from transduce.durable.files import (
+    atomic_file,
+    delete,
+    raise_save_errors,
+    require_disk_space,
+    temporary_path,
+    write_atomically,
+)
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import LOCK
 from transduce.errors import FolderError, InputError, SaveError, TransduceError
-from transduce.runs.texts import hash_file
+from transduce.runs.texts import decode_name, hash_file
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.training.distributed.rank import SignalRequests
@@ -64,6 +72,7 @@ class RunCopy:
                 path = folder / name
                 with raise_save_errors(path):
                     path.parent.mkdir(parents=True, exist_ok=True)
+                require_disk_space(path.parent, size, path, "free some space, then start again")
                 with self.refuse_faults():
                     self.system.get_file(self.locate(digest), str(path))
                 if (path.stat().st_size, hash_file(path)) != (size, digest):
@@ -116,9 +125,11 @@ class RunCopy:
         with self.refuse_faults(SaveError, "the run could not be copied"):
             files = {name: self.hash_once(path) for name, path in list_files(run)}
             self.system.makedirs(f"{self.root}/{FILES}", exist_ok=True)
+            found = self.system.ls(f"{self.root}/{FILES}", detail=False)
+            there &= {PurePosixPath(path).name for path in found}  # a listed one may be lost
             for name, (size, digest) in files.items():
                 if digest not in there:
-                    self.system.put_file(str(run / name), self.locate(digest))
+                    self.put_file(run / name, digest)
                     if self.system.size(self.locate(digest)) != size:
                         raise OSError(f"{name} has another size there")
             listed = {"run": read_run_id(run), "step": find_newest_step(run) or 0, "files": files}
@@ -132,6 +143,14 @@ class RunCopy:
                 name = PurePosixPath(path).name  # of an earlier copy, perhaps an interrupted one
                 if name not in kept and HASH.fullmatch(name):
                     self.system.rm_file(self.locate(name))
+
+    def put_file(self, path: Path, digest: str) -> None:
+        """Copy a file there, synced to disk if that is a local one, before the list names it."""
+        if not self.is_local:
+            self.system.put_file(str(path), self.locate(digest))
+            return
+        with path.open("rb") as source, atomic_file(Path(self.locate(digest))) as target:
+            shutil.copyfileobj(source, target, 1 << 20)
 
     def locate(self, digest: str) -> str:
         """Return the address of a file with this sha256."""
@@ -179,8 +198,8 @@ class RunCopy:
 def open_copy(address: str, run: Path) -> RunCopy:
     """Return the copy at an address; if the folder `run` is missing or empty, restore it first.
 
-    Refuses a copy of another run, a copy that is ahead of the run, and an address that lies inside
-    the run or holds something else.
+    Refuses a copy of another run, a copy that is ahead of the run, a folder that is neither empty
+    nor a run while there is a copy, and an address inside the run or with something else.
     """
     copy = RunCopy(address)
     if copy.is_local and Path(copy.root).resolve().is_relative_to(run.resolve()):
@@ -188,8 +207,10 @@ def open_copy(address: str, run: Path) -> RunCopy:
     copy.require_own_place()
     if not run.exists() or (run.is_dir() and is_empty(run)):
         copy.restore(run)
-    else:
-        copy.require_same_run(run)
+    elif copy.require_same_run(run) and not is_run(run):
+        fact = f"has a copy of a run, and {run} holds something else"
+        hint = f"move {run} away, and the same command goes on from the copy"
+        raise InputError(fact, hint, file=address)
     return copy
 
 
@@ -239,7 +260,8 @@ def list_files(run: Path) -> Iterator[tuple[str, Path]]:
         )  # a linked store is copied, too, but no link to a folder above
         for name in sorted(names):
             path = Path(folder, name)
-            if not name.startswith(".") and path != run / LOCK:
+            is_text = decode_name(path) == name  # the list cannot hold a name that is no UTF-8
+            if is_text and not name.startswith(".") and path != run / LOCK:
                 yield path.relative_to(run).as_posix(), path
 
 

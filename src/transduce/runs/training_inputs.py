@@ -183,13 +183,18 @@ def choose_adapted_recipe(
         require_same_parent(inputs.folder, stored, parent)
     start = inputs.recipe or (stored or parent).recipe
     texts = None if inputs.train is None else open_new_and_old(inputs, start.data)
-    if stored is not None and inputs.recipe is None:
+    if stored is not None:
         recipe, reasons = customise_recipe(start, inputs.settings), list[str]()
     else:
         train = known if texts is None else texts[0]
         assert train is not None
         recipe, reasons = choose_adaptation(
-            parent, inputs.recipe, train, inputs.settings, on_progress
+            parent,
+            inputs.recipe,
+            train,
+            inputs.settings,
+            on_progress,
+            is_corpus_only=inputs.is_corpus_only,
         )
     if stored is not None:
         recipe = keep_names(recipe, stored.recipe, inputs.settings)
@@ -277,10 +282,14 @@ def open_or_prepare(
         require_prepared_for(given, data)
         return given, False
     if is_run(inputs.folder) and own.is_dir() and inputs.train is None and not inputs.dev:
-        return open_prepared(own), False
+        prepared = open_prepared(own)
+        is_kept = inputs.dev is None or prepared.dev is None
+        require(is_kept, f"{inputs.folder} has a development set", "leave out --no-dev (dev=False)")
+        return prepared, False
     texts = given or choose_texts(data, inputs.train, inputs.dev)
     if inputs.dev is None:
-        texts = hold_out_like_store(texts, data, own)
+        begun = read_data_facts(inputs.folder).inputs["train"] if is_run(inputs.folder) else None
+        texts = hold_out_like_store(texts, data, own, begun)
     is_new = not (own / "train").is_dir()
     if is_run(inputs.folder) and not is_prepared(own):
         require_same_text(inputs.folder, texts[0])

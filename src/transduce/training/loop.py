@@ -143,7 +143,7 @@ def folder_identity(folder: Path) -> tuple[int, int] | None:
     """Return the device and inode of a folder, which renaming keeps; None if it is missing."""
     try:
         found = folder.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_dev, found.st_ino
 

@@ -780,5 +780,7 @@ def test_a_picture_is_saved_as_what_its_name_says(browser, page):
     browser.open_text(page)
     browser.wait(READY)
     browser.run("window.kinds = []; URL.createObjectURL = one => (kinds.push(one.type), '#');")
-    browser.run("for (const key of 'sp') document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))")
+    for key in "sp":
+        event = f"new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }})"
+        browser.run(f"document.body.dispatchEvent({event})")
     browser.wait("kinds.at(-1) === 'image/png'")
