@@ -17,10 +17,12 @@ from transduce.paper.search import DecodingStrategy
 from transduce.settings import Architecture, Search
 from transduce.settings.search import InferencePrecision
 
+PLAIN_VARIABLE = "TRANSDUCE_PLAIN"
+
 
 def import_fast(name: str) -> ModuleType | None:
     """Return a module of `transduce.fast`; None without that package or if TRANSDUCE_PLAIN is 1."""
-    if os.environ.get("TRANSDUCE_PLAIN") == "1":
+    if os.environ.get(PLAIN_VARIABLE) == "1":
         return None
     try:
         import_module("transduce.fast")
@@ -124,10 +126,16 @@ def choose_lines(device: torch.device, line_count: int) -> int:
     return found
 
 
+def explain_plain() -> str:
+    """Return why `import_fast` returns None."""
+    is_plain = os.environ.get(PLAIN_VARIABLE) == "1"
+    return f"{PLAIN_VARIABLE} is 1" if is_plain else "transduce.fast is not installed"
+
+
 def unsupported_int8_reason() -> str:
     """Return why int8 matrix multiplication is unavailable here, or "" if it is available."""
     kernels = import_fast("int8")
     if kernels is None:
-        return "transduce.fast is not installed"
+        return explain_plain()
     reason: str = kernels.unsupported_int8_reason()
     return reason

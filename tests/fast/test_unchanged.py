@@ -209,5 +209,5 @@ def test_a_variable_leaves_the_package_out(monkeypatch):
 def test_without_the_package_compiling_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "transduce.fast", None)
     require_compiler(training_of(), torch.device("cpu"))
-    with pytest.raises(InputError, match=r"training\.compile needs the package transduce\.fast"):
+    with pytest.raises(InputError, match=r"training\.compile needs transduce\.fast"):
         require_compiler(training_of(compile=True), torch.device("cpu"))

@@ -4,6 +4,7 @@ The file alignment.json has the heads that were chosen for word alignments, its 
 manifest's sha256. The manifest does not list alignment.json, which is written later.
 """
 
+import hashlib
 import os
 import typing
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from transduce.durable.files import write_atomically
 from transduce.durable.folder import (
     AGAIN,
     MANIFEST,
+    MANIFEST_LIMIT,
     VerifiedFolder,
     open_folder,
     read_regular,
@@ -40,8 +42,13 @@ def save_alignment_heads(
 ) -> Path:
     """Write the chosen heads to a model folder's alignment.json; return the path of the file.
 
-    `model_hash` is the sha256 of the folder's manifest; `about` has more entries, such as scores.
+    `model_hash` is the sha256 of the manifest of the model that the heads were chosen for; another
+    model in the folder is refused. `about` has more entries, such as scores.
     """
+    found = hashlib.sha256(read_regular(folder / MANIFEST, MANIFEST_LIMIT)).hexdigest()
+    if found != model_hash:
+        fact = "was replaced while its heads were chosen, and nothing is stored"
+        raise InputError(fact, "choose again", file=folder)
     values = {"layer": heads.layer, "heads": list(heads.heads), "shifted": heads.shifted}
     path = folder / ALIGNMENT
     write_atomically(path, to_checksummed_json({"model": model_hash, **values, **about}))

@@ -68,7 +68,7 @@ class Rules:
         if not source or not target:
             return ["empty"]
         both, repeats = (source, target), count_repeats(target)
-        shorter, longer = sorted(map(len, both))
+        shorter, longer = sorted(map(measure_width, both))
         found = {
             "copy": source == target,
             "length": longer >= FEWEST and longer > MOST_RATIO * shorter,
@@ -80,6 +80,11 @@ class Rules:
             "leak": any(strip_to_letters(side) in self.test_lines for side in both),
         }
         return [name for name, is_broken in found.items() if is_broken]
+
+
+def measure_width(text: str) -> int:
+    """Return a text's length in characters, of which a Chinese, Japanese or Korean one is 3."""
+    return len(text) + 2 * sum(unicodedata.east_asian_width(one) in "WF" for one in text)
 
 
 def count_repeats(text: str) -> int:

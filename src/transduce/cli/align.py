@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
+from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
 from transduce.cli.options import FILE, INPUT, Numbers, add_options
 from transduce.cli.searching import (
     ModelOptions,
@@ -83,11 +83,13 @@ def command(
         excluded = {"layer": layer, "heads": heads, "unshifted": unshifted, "output": output}
         for name, value in excluded.items():
             require(not value, f"--{name} and --choose exclude each other", "give one of them")
+        without_effect = ("precision", "strict", "workers", "threads")
+        options.refuse_given(without_effect, "has no effect with --choose")
         choose_and_store(model, (source, target, choose), as_json=as_json)
         return
     given = {"layer": layer, "heads": heads, "shifted": False if unshifted else None}
     changes = {name: value for name, value in given.items() if value is not None}
-    on_warning = WarningPrinter()
+    on_warning = WarningPrinter(most=SHOWN)
     translator = TranslatorChoice(model, models).open(on_warning, source)
     pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))
     found = translator.aligning(**changes).align_pairs(pairs)

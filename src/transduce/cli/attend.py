@@ -231,7 +231,8 @@ def record_sentence(
     from transduce.view.attention.attend import record_attention
 
     translator = choice.load()
-    options.require_sentence(text or "")
+    if translator.recipe.data.task != "signal":  # whose text is the path of a file
+        options.require_sentence(text or "")
     if text is None and figure:
         text = find_figure_text(figure, translator.recipe.data.source_language)
     if text is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.line_outputs import WarningPrinter, means_standard_output, show_line_count
+from transduce.cli.line_outputs import SHOWN, WarningPrinter, means_standard_output, show_line_count
 from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 from transduce.scores.metrics import METRICS
@@ -93,7 +93,7 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     is_stdout_free = output is None or not means_standard_output(output)
     require(is_stdout_free, "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
-    options.require_writable(output, source, reference)
+    options.require_writable(output, source, reference, Path(baseline) if baseline else None)
     from transduce.durable.files import atomic_file
     from transduce.durable.folder import resolve_output
     from transduce.inference.evaluate import (
@@ -113,7 +113,7 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     with (
         nullcontext() if output is None else atomic_file(resolve_output(output)) as file
     ):  # an unwritable output is refused before translating
-        on_warning = WarningPrinter()
+        on_warning = WarningPrinter(most=SHOWN)
         translator = choice.open(on_warning)
         data = translator.recipe.data
         if sides:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import options
-from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
+from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
 
@@ -45,7 +45,7 @@ def command(
 
     options.require_one_standard_input(source, target)
     options.require_writable(output, source, target)
-    on_warning = WarningPrinter()
+    on_warning = WarningPrinter(most=SHOWN)
     translator = TranslatorChoice(model, models, beam).open(on_warning, source)
     pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))
     found = translator.likelihood(pairs)

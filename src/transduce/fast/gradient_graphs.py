@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transduce.errors import InputError
 from transduce.fast.flat_adam import FlatAdam
 from transduce.fast.loss import PADDING
 from transduce.fast.varlen import FixedLengths, compute_offsets, round_up_to_power_of_two
@@ -231,7 +232,8 @@ class GradientGraphs:
         torch.cuda.set_rng_state(draws, flat.device)
         try:
             is_same = is_near(other(), sums) and is_near(flat, end)
-        except RuntimeError:  # too little memory, or an operator that no graph can hold
+        # too little memory, an operator that no graph can hold, or, rounded up, too few positions
+        except (RuntimeError, InputError):
             is_same = False
         restore(self.optimiser, end, still_stale)
         return sums, is_same

@@ -92,7 +92,11 @@ class SlicedLoss(torch.autograd.Function):
             states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
         )
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
-        d_bias = None if bias is None else torch.zeros_like(bias)
+        d_bias = (
+            None
+            if bias is None
+            else torch.zeros_like(bias, dtype=torch.promote_types(bias.dtype, torch.float32))
+        )
         rows, few_rows = tokens_per_slice(weight), tokens_per_softmax(weight)
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
@@ -105,7 +109,7 @@ class SlicedLoss(torch.autograd.Function):
             torch.mm(logits, weight, out=d_states[some])
             d_weight.addmm_(logits.T, states[some])
             if d_bias is not None:
-                d_bias.add_(logits.sum(dim=0))
+                d_bias.add_(logits.sum(dim=0, dtype=d_bias.dtype))
         ctx.save_for_backward(d_states, d_weight, d_bias)
         ctx.mark_non_differentiable(nats)
         return loss, nats
@@ -116,7 +120,7 @@ class SlicedLoss(torch.autograd.Function):
         """Return the gradients of states, weight and bias that `forward` saved, times `d_loss`."""
         d_states, d_weight, d_bias = ctx.saved_tensors
         d_loss = d_loss.to(d_states.dtype)
-        d_bias = None if d_bias is None else d_bias * d_loss
+        d_bias = None if d_bias is None else (d_bias * d_loss).to(d_states.dtype)
         return d_states * d_loss, d_weight * d_loss, None, None, None, d_bias
 
 

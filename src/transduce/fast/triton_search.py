@@ -20,7 +20,6 @@ from transduce.paper.operations import split_heads
 
 LEAST_ROWS = 16  # the fewest rows of a product
 SLOTS = 64  # the slots that a program reads at once
-WIDTHS = (16, 32, 64, 128)  # the widths of heads that the kernels take
 BLOCKS = 64  # the blocks of symbols that a program compares
 
 # places in a table, after an address and four strides for each of four tensors

@@ -82,13 +82,19 @@ def hash_code(name: str, plain: Operations = PLAIN) -> str:
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:12]
 
 
+# methods that Python adds to classes: since 3.13 to dataclasses, since 3.14 to annotated ones
+ADDED_BY_PYTHON = ("__replace__", "__annotate__", "__annotate_func__")
+
+
 def list_sources(part: type | Callable[..., object]) -> Iterator[str]:
     """Yield a function's source; for a class, its bases' names, then each method's source."""
     if not isinstance(part, type):
         yield read_source(part)
         return
     yield " ".join(base.__qualname__ for base in part.__bases__)
-    for member in vars(part).values():
+    for name, member in vars(part).items():
+        if name in ADDED_BY_PYTHON:
+            continue
         method = getattr(member, "fget", None) or getattr(member, "__func__", member)
         if isfunction(method):
             yield read_source(method)

@@ -33,11 +33,10 @@ from transduce.scores.alignments import (
     parse_gold_links,
     read_alignments,
 )
-from transduce.scores.scoring import require_parallel
 from transduce.settings.alignment import AlignmentHeads, list_head_numbers
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
-from transduce.text.arguments import Text, read_path, read_text
+from transduce.text.arguments import Text, read_path, read_text, require_equal_lines
 from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.symbols import find_token_starts, group_words
 
@@ -273,8 +272,8 @@ def read_gold_pairs(
         read_text(name, text) for name, text in (("source", source), ("target", target))
     )
     links = read_alignments("gold", gold, parse_gold_links)
-    for one in (targets, links):
-        require_parallel(sources, [one])
+    require_equal_lines(source=sources, target=targets)
+    require_equal_lines(source=sources, gold=links)
     numbered = [
         Pair(number, *both) for number, both in enumerate(zip(sources, targets, strict=True), 1)
     ]

@@ -22,6 +22,8 @@ from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
 from transduce.paper.search import Hypothesis, StepwiseModel
 from transduce.search.bounds import (
+    COPIES,
+    SAMPLING_COPIES,
     choose_beam_strategy,
     estimate_bytes,
     require_affordable_beam,
@@ -121,7 +123,7 @@ def sample_sources(
     n: int,
 ) -> list[list[Hypothesis]]:
     """Return `n` random samples for each source, seeded by `sampling.seed` and its key."""
-    search = fit_batch_size(models, sources, search, n)
+    search = fit_batch_size(models, sources, search, n, SAMPLING_COPIES)
     operations = choose_search_operations(models, len(sources))
     model, sources = with_constraints(combine_models(models, operations), sources)
     strategy = sampling_strategy(
@@ -176,14 +178,18 @@ SHARE_OF_MEMORY = 0.8  # of free memory to be used; the estimate leaves some thi
 
 
 def fit_batch_size(
-    models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
+    models: Sequence[Transformer],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    width: int,
+    copies: int = COPIES,
 ) -> Search:
     """Return `search` with the fastest batch size or, on a CPU, a smaller one that fits in memory.
 
     A batch size other than the default is not raised. `width` is the number of hypotheses of a
-    sentence. On a CPU, NotEnoughMemoryError is raised if free memory is too small for a single
-    sentence, and InputError if the beam is too wide. On a GPU nothing is estimated; the search
-    halves its batch when memory runs out.
+    sentence; `copies` are those of `estimate_bytes`. On a CPU, NotEnoughMemoryError is raised if
+    free memory is too small for a single sentence, and InputError if the beam is too wide. On a GPU
+    nothing is estimated; the search halves its batch when memory runs out.
     """
     if not sources:
         return search
@@ -194,7 +200,7 @@ def fit_batch_size(
         return replace(search, batch_size=count)
     longest = sorted(map(len, sources), reverse=True)[:count]
     needs = np.cumsum(
-        [sum(estimate_bytes(*one, n, search, width) for one in known) for n in longest]
+        [sum(estimate_bytes(*one, n, search, width, copies) for one in known) for n in longest]
     )
     require_affordable_beam(int(needs[0]), longest[0], width)
     free = free_memory_bytes()

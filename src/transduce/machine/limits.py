@@ -35,8 +35,9 @@ def read_limits(name: str) -> Iterator[list[str]]:
 
 def control_groups(controller: str) -> list[str]:
     """Return the paths of this process's control group and its ancestors; ["."] if unknown."""
-    text = PROC_SELF_CGROUP.read_text(encoding="ascii") if PROC_SELF_CGROUP.exists() else ""
-    for line in text.splitlines():
+    is_known = PROC_SELF_CGROUP.exists()
+    text = os.fsdecode(PROC_SELF_CGROUP.read_bytes()) if is_known else ""
+    for line in text.split("\n")[:-1]:
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):  # both are "" in cgroup version 2
             own = Path(path.lstrip("/"))

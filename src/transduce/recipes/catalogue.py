@@ -38,10 +38,18 @@ def require_recipe(recipe: object) -> None:
     require(isinstance(recipe, Recipe), fact, "transduce.recipes.by_name('demo')")
 
 
+# what `scaled` and `customise_recipe` add to a name, and `shorten_name` to a long one
+DERIVED = re.compile(
+    r"(?: at (?:toy|laptop|gpu-minutes|gpu-hour|paper|claims))?"
+    r"(?: with (?:\w+\.\w+=.*|\d+ changed settings))?$",
+    re.DOTALL,
+)
+
+
 def find_original_name(recipe: Recipe) -> str:
     """Return the original name of a derived recipe, such as "demo" for "demo at toy"."""
     require_recipe(recipe)
-    return re.split(" (?:at|with) ", recipe.name, maxsplit=1)[0]
+    return DERIVED.sub("", recipe.name)
 
 
 def difference(a: Recipe, b: Recipe) -> list[tuple[str, Value, Value]]:

@@ -31,6 +31,7 @@ from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
 from transduce.runs.train import train as train_run
 from transduce.scores.brackets.report import score_brackets
 from transduce.scores.files import score_trees
+from transduce.scores.score import percentage
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
@@ -99,7 +100,7 @@ def choose_trees(
     )
     if test is None:
         test = folder if is_penn else f"{recipe.data.corpus}:test"
-    is_section_23 = is_penn and Path(str(test)) == folder
+    is_section_23 = Path(str(test)).is_dir() and has_penn_sections(Path(str(test)))
     corpus = recipe.data.corpus if train is None else str(folder or "trees in memory")
     silver = " and silver trees" if isinstance(train_trees, MixedPairs) else ""
     return TreeTexts(
@@ -108,7 +109,7 @@ def choose_trees(
         read_gold(find_task_files(str(test), recipe.data)),
         trained_on=f"{corpus}{silver}",
         test_set="WSJ section 23" if is_section_23 else str(test),
-        is_comparable=is_section_23,
+        is_comparable=is_section_23 and (is_penn or train_trees is None),
     )
 
 
@@ -217,7 +218,7 @@ def score_parser(
         f1=whole.f1_of_all_sentences,
         f1_up_to_40=short.f1_of_all_sentences,
         f1_of_sentences=of_sentences.every_sentence.f1_of_all_sentences,
-        complete=whole.complete_match,
+        complete=percentage(whole.complete, whole.sentences),
         failed=whole.errors + whole.skipped,
         trees=whole.sentences,
     )
@@ -285,5 +286,5 @@ def write_report(folder: Path, table: ParsingTable, trees: Sequence[str]) -> lis
         "trees.txt": "".join(f"{tree}\n" for tree in trees),
     }
     for name, content in contents.items():
-        write_atomically(folder / name, content.encode())
+        write_atomically(folder / name, content.encode(errors="backslashreplace"))
     return [folder / name for name in contents]

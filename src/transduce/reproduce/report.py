@@ -188,6 +188,9 @@ def describe_comparability(table: ResultTable, run: RowResult) -> str:
         changed = ", settings changed" if other else ""
         return f"not comparable: {run.recipe.data.corpus}, scale {table.scale}{changed}"
     known = run.paper_bleu.get("paper_comparability") or run.bleu.get("paper_comparability")
+    wanted = table.recipes[run.row].data.corpus
+    if known and run.recipe.data.corpus != wanted:
+        return f"not comparable: trained on {run.recipe.data.corpus}, not {wanted}"
     return known or "not comparable: scored on another test set"
 
 

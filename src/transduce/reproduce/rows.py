@@ -39,7 +39,12 @@ from transduce.runs.prepared_corpus import (
 )
 from transduce.runs.text_names import list_names, name_text
 from transduce.runs.texts import Pairs
-from transduce.runs.training_run import begin_or_resume_run, require_run_folder, train_run
+from transduce.runs.training_run import (
+    begin_or_resume_run,
+    fingerprint_corpus,
+    require_run_folder,
+    train_run,
+)
 from transduce.scores.scoring import require_scorable
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
@@ -160,6 +165,7 @@ def train_rows(  # noqa: PLR0915 - all steps of a table's rows, in their order
     require_scorable(choose_metrics(references), references, recipe.data.target_language)
     text_names = list_names(prepared.data)
     jobs = [replace(job, recipe=with_changes(job.recipe, text_names)) for job in jobs]
+    require_own_results(request.output, jobs[0].table, fingerprint_corpus(prepared))
     failures: list[TransduceError] = []
     for number, job in enumerate(jobs, start=1):
         row = f"row {job.row}, seed {job.seed} ({number} of {len(jobs)})"
@@ -181,6 +187,14 @@ def train_rows(  # noqa: PLR0915 - all steps of a table's rows, in their order
             failures.append(failure)
             callbacks.on_failure(row, failure)
     return failures
+
+
+def require_own_results(folder: Path, table: str, corpus: Mapping[str, str]) -> None:
+    """Raise InputError if a folder has a result of another table, or on another corpus."""
+    for one in gather_results((folder,))[0] if folder.exists() else ():
+        fact = f"has a result of {one.recipe.name} from another corpus or for another table"
+        if (one.table, dict(one.data)) != (table, corpus):
+            raise InputError(fact, "choose another folder with -o", file=folder)
 
 
 def train_row(

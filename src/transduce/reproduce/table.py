@@ -1,5 +1,6 @@
 """Build tables from results: a row per model, with one run per seed, under equal conditions."""
 
+import math
 import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,8 +34,13 @@ class Measurements:
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation of the values between seeds; None for a single seed."""
-        return statistics.stdev(self.values) if len(self.values) > 1 else None
+        """The standard deviation of the values between seeds; None for a single seed.
+
+        NaN if a value is not finite.
+        """
+        if len(self.values) < 2:
+            return None
+        return statistics.stdev(self.values) if all(map(math.isfinite, self.values)) else math.nan
 
     def format(self, digits: int) -> str:
         """Format the mean and, for several seeds, the standard deviation, as in 25.31 ± 0.12."""

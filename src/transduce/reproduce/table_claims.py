@@ -88,8 +88,8 @@ def compute_critical_difference(
 
 
 def select_rows_with_seeds(table: ResultTable) -> list[TableRow]:
-    """Return the rows of a table that were trained from more than one seed."""
-    return [row for row in table.rows.values() if len(row.runs) > 1]
+    """Return the rows of a table that were trained from more than one seed and did not diverge."""
+    return [row for row in table.rows.values() if len(row.runs) > 1 and not row.has_diverged]
 
 
 def count_degrees_of_freedom(rows: Sequence[TableRow]) -> int:

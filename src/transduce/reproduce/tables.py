@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from transduce.errors import InputError
 from transduce.recipes.scale import scale_by_name
 from transduce.settings.fields import require, require_flag
+from transduce.settings.keywords import describe_unknown_keyword
 from transduce.text.arguments import describe_value, ignore_event, read_folder, require_names
 
 if TYPE_CHECKING:
@@ -108,9 +109,15 @@ def claims(
     )
 
 
-def list_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
+def list_seeds(seeds: object) -> tuple[int, ...]:
     """Return the seeds 1 to `seeds` if `seeds` is a number, else the given seeds as a tuple."""
-    return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+    if isinstance(seeds, int):
+        return tuple(range(1, seeds + 1))
+    fact = f"seeds must be a number or whole numbers, not {describe_value(seeds)}"
+    listed = tuple(seeds) if isinstance(seeds, Sequence) else ()
+    is_list = bool(listed) and all(isinstance(one, int) for one in listed)
+    require(is_list, fact, "seeds=3, or seeds=[4, 5]")
+    return listed
 
 
 def build_table2(pair: str) -> "TableKind":
@@ -142,6 +149,9 @@ def _reproduce(
     from transduce.reproduce.job import TableRequest
     from transduce.reproduce.rows import TableCallbacks, reproduce_rows
 
+    for name in options:
+        if name not in TableOptions.__annotations__:
+            raise TypeError(describe_unknown_keyword(kind.name, name, TableOptions.__annotations__))
     require_flag("plot", options.get("plot", False))
     require_names("rows", options.get("rows", ()))
     request = TableRequest(
@@ -153,10 +163,10 @@ def _reproduce(
         train=options.get("train"),
         dev=options.get("dev"),
         test=test,
-        store=Path(options["store"]) if "store" in options else None,
+        store=None if (store := options.get("store")) is None else Path(store),
         plot=options.get("plot", False),
     )
-    outcome = reproduce_rows(kind, request, options.get("callbacks", TableCallbacks()))
+    outcome = reproduce_rows(kind, request, options.get("callbacks") or TableCallbacks())
     if outcome.report is None:
         raise outcome.errors[0]
     return replace(outcome.report, errors=tuple(outcome.errors))

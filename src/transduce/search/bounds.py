@@ -98,6 +98,7 @@ def search_in_memory(
 
 FLOAT = 4  # bytes of a float32
 COPIES = 4  # of the log P of all symbols of a hypothesis: logits, sums, keys of the top-k
+SAMPLING_COPIES = 14  # the same in sampling, with random keys in int64 and noise in float64
 # `fast/kv_cache.py` has masks, two bools and a float32, for each pair of hypotheses and each of the
 # last steps. They are 3.6 of the 4.2 GB that a beam of 10,000 of the smallest model took.
 LIVE_STEPS, MASK_BYTES = 6, 2 + FLOAT
@@ -105,11 +106,17 @@ WIDEST = 21  # the paper's widest beam (section 6.3), which only free memory lim
 
 
 def estimate_bytes(
-    sizes: Architecture, symbols: int, length: int, search: Search, width: int
+    sizes: Architecture,
+    symbols: int,
+    length: int,
+    search: Search,
+    width: int,
+    copies: int = COPIES,
 ) -> int:
     """Estimate the bytes of a search with `width` hypotheses for a source of `length` pieces.
 
-    `symbols` is the size of the target vocabulary.
+    `symbols` is the size of the target vocabulary. `copies` of the log P of all symbols are in
+    memory at once, counted in float32.
     """
     steps = length + search.extra_length
     # numbers in the cached keys and values of one token, over all layers
@@ -117,7 +124,7 @@ def estimate_bytes(
     # 2 ·: for a copy of each number; 8: bytes of a token
     own = width * steps * (2 * cached * FLOAT + 2 * 8)
     own += width * width * min(steps, LIVE_STEPS) * MASK_BYTES
-    return own + length * cached * FLOAT + width * symbols * FLOAT * COPIES
+    return own + length * cached * FLOAT + width * symbols * FLOAT * copies
 
 
 def require_affordable_beam(needed: int, length: int, width: int) -> None:

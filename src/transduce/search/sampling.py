@@ -30,7 +30,7 @@ from transduce.vocabulary import END
 GOLDEN = -0x61C8864680B583EB  # SplitMix64's increment: 2^64 / golden ratio, as a signed number
 # Lower temperatures count as this one, because a log P of -3e8 nats would overflow. Even far above
 # it the noise, at most 40 nats, changes no draw.
-COLDEST = 1e-30
+COLDEST, HOTTEST = 1e-30, 1e30  # temperatures beyond these would become 0 or infinity in float32
 # the shift and the factor of each round of SplitMix64
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
 
@@ -152,7 +152,8 @@ def sample_symbols(
     highest_sums: HighestSums = PLAIN.highest_sums,
 ) -> Int[Tensor, " R"]:
     """Draw one symbol per row by the Gumbel-max trick, with noise from the row's random key."""
-    scaled = log_probs.float() / max(sampling.temperature, COLDEST)
+    temperature = min(max(sampling.temperature, COLDEST), HOTTEST)
+    scaled = log_probs.float() / temperature
     logits, symbols = filter_candidates(scaled, sampling, highest_sums)
     noise = gumbel_noise(derive_key(keys[:, None], symbols))
     return symbols.gather(1, (logits + noise).argmax(dim=1, keepdim=True))[:, 0]

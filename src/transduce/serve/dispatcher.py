@@ -214,8 +214,10 @@ class Dispatcher:
             await asyncio.to_thread(client.end)
             fact = f"{facts.name} translates {facts.source} to {facts.target}"
             raise FolderError(fact, f"a model from {self.pair[0]} to {self.pair[1]} is needed")
-        if not self.clients:  # else the others may have an older model, whose hash is to stay
+        if not self.clients:
             self.facts = facts
+        elif self.facts and facts.hash != self.facts.hash:  # an old model and a new one
+            self.facts = replace(self.facts, hash="")  # so that `FolderWatch` replaces both
         self.clients[client] = {}
         self.feed()
         return facts

@@ -67,9 +67,11 @@ class TranslateRequest:
     format: Literal["text", "html"] = "text"
     alternatives: Annotated[int, ("minimum", 0), ("maximum", Limits.alternatives)] = 0
     detail: Annotated[bool, "whether the answer has sentences: scores, pieces, alignment"] = False
-    prefix: Annotated[str, "forced beginning of the translation of a single sentence"] = field(
-        default="", repr=False
-    )
+    prefix: Annotated[
+        str,
+        ("maxLength", Limits.characters),
+        "forced beginning of the translation of a single sentence",
+    ] = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:

@@ -12,8 +12,6 @@ from transduce.inference.keeping import Attempt, build_plain_attempt, list_attem
 from transduce.inference.lines import EncodedLine, Line, Pair, encode_line
 from transduce.inference.outputs import (
     Alignment,
-    Combination,
-    Output,
     collect_warnings,
     combine_best,
     combine_models,
@@ -76,21 +74,22 @@ class SearchWorker:
         self.open: dict[int, OpenSentence] = {}
         self.sentence_of: dict[int, int] = {}  # id of a part -> id of its sentence
         self.part_ids = count()
+        self.pages: dict[int, AttentionRequest] = {}  # attention pages still to be drawn
 
     @property
     def is_idle(self) -> bool:
-        """Whether no search has a sentence left."""
-        return all(search.is_idle for search in self.searches.values())
+        """Whether no search has a sentence left, and no page is to be drawn."""
+        return not self.pages and all(search.is_idle for search in self.searches.values())
 
     def receive(self, order: Order) -> None:
-        """Carry out an order: begin or cancel sentences, draw an attention page, answer a ping."""
+        """Carry out an order: begin or cancel sentences, queue an attention page, answer a ping."""
         match order:
             case Cancel():
                 self.cancel(order.ids)
             case TranslationOrder():
                 self.answer_errors(order.id, lambda: self.begin(order))
             case AttentionRequest():
-                self.answer_errors(order.id, lambda: self.draw(order))
+                self.pages[order.id] = order
             case Ping():
                 self.send(Alive())
 
@@ -141,7 +140,9 @@ class SearchWorker:
         return self.searches[n]
 
     def cancel(self, ids: Collection[int]) -> None:
-        """Remove the sentences with these ids from all searches, without an answer."""
+        """Remove the sentences and pages with these ids, without an answer."""
+        for page_id in ids:
+            self.pages.pop(page_id, None)
         gone = [self.open.pop(sentence_id) for sentence_id in ids if sentence_id in self.open]
         parts = {part for one in gone for part in one.part_ids}
         for part in parts:
@@ -150,7 +151,7 @@ class SearchWorker:
             search.drop(parts)
 
     def step(self) -> None:
-        """Do one step of every search, and send answers for the sentences that are finished."""
+        """Do one step of every search, send finished sentences, and draw one page if any is due."""
         for search in self.searches.values():
             try:
                 results = search.step()
@@ -159,6 +160,9 @@ class SearchWorker:
                 continue
             for part, hypotheses in results:
                 self.collect(part, hypotheses)
+        if self.pages:
+            order = self.pages.pop(min(self.pages))
+            self.answer_errors(order.id, lambda: self.draw(order))
 
     def fail(self, search: RunningSearch[Any], error: Exception) -> None:
         """Empty a search, and send an error as the answer to each of its sentences."""
@@ -188,7 +192,8 @@ class SearchWorker:
         combinations = combine_best(parts, sentence.n)
         outputs = join_parts(done.line, combinations, task)
         combinations, outputs = keep_different(combinations, outputs, sentence.n)
-        if attempt.needs_links:
+        is_as_read = attempt.read.text == sentence.text
+        if attempt.needs_links or (sentence.is_detailed and is_as_read):
             both = [(done.line, combinations)]
             (outputs,) = self.translator.aligner.add_alignments([attempt.read], both, [outputs])
         finished = [attempt.restore_output(output, sentence.text) for output in outputs]
@@ -200,8 +205,11 @@ class SearchWorker:
         if self.translator.keeps_items:
             warnings += warn_of_loss(1, outputs)
         details = None
-        if sentence.is_detailed and attempt.read.text == sentence.text:
-            details = describe_output(self.translator, done.line, combinations[0])
+        if sentence.is_detailed and is_as_read:
+            targets = [[*part.ids, END] for part in combinations[0]]
+            links = outputs[0].alignment or Alignment()
+            sources = [*map(list, done.line.sources)]
+            details = describe_pieces(self.translator, sources, targets, links)
         elif sentence.is_detailed:  # the model has read stand-ins instead of URLs and the like
             details = describe_pair(self.translator, sentence.text, outputs[0].text)
         best = tuple((one.text, one.score, one.log_prob) for one in outputs)
@@ -216,21 +224,6 @@ class SearchWorker:
 
         page = build_attention_page(attend(self.translator, order.text, most=order.most).record)
         self.send(Page(order.id, page))
-
-
-def describe_output(translator: Translator, line: EncodedLine, best: Combination) -> Details:
-    """Return the pieces of a line and its best output, the output pieces' log P, and word links.
-
-    The lists of a split line's parts are joined.
-    """
-    targets = [[*part.ids, END] for part in best]
-    alignment = Alignment()
-    if best:
-        whole = Line(1, " ".join(line.texts))
-        empty = [[Output("", 0.0, 0.0)]]  # `add_alignments` reads only the number of outputs
-        ((output,),) = translator.aligner.add_alignments([whole], [(line, [best])], empty)
-        alignment = output.alignment or alignment
-    return describe_pieces(translator, [*map(list, line.sources)], targets, alignment)
 
 
 def describe_pair(translator: Translator, text: str, output: str) -> Details:
@@ -252,7 +245,7 @@ def describe_pieces(
     targets: Sequence[list[int]],
     alignment: Alignment,
 ) -> Details:
-    """Return pieces, log-probabilities and links of sources and targets given by ids."""
+    """Return pieces, log-probabilities and links of sources and targets given by ids, joined."""
     task, log_probs = translator.task, list[float]()
     if sources:
         (model,) = translator.models

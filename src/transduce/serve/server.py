@@ -229,7 +229,9 @@ def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)
+    numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGXCPU]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as under nohup
+        numbers.append(signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         loop.add_signal_handler(number, act)
@@ -305,11 +307,13 @@ def hash_manifest(folder: Path) -> str:
     A run folder has no manifest. A file in place of the folder is unreadable. An error of the
     system, such as too many open files, also gives "".
     """
-    if folder.is_dir() and not (folder / MANIFEST).exists():
-        return ""
     try:
+        if folder.is_dir() and not (folder / MANIFEST).exists():
+            return ""
         return hashlib.sha256(read_regular(folder / MANIFEST, MANIFEST_LIMIT)).hexdigest()
     except FolderError as error:
         return f"unreadable: {error}" if os.path.lexists(folder) else ""
+    except PermissionError as error:
+        return f"unreadable: {error}"
     except (TransduceError, OSError):  # not a fault of the folder
         return ""

@@ -113,7 +113,7 @@ class Service:
 
         If the client closes its connection, the orders leave the queue and the search at once.
         """
-        if self.is_stopping or not dispatcher.clients:
+        if self.is_stopping or dispatcher.is_closed or not dispatcher.clients:
             raise unavailable("the server is about to stop" if self.is_stopping else "not ready")
         if len(orders) > self.limits.sentences:
             fact = f"{len(orders):,} sentences, and a request may have {self.limits.sentences}"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from transduce.equip import describe_forms, import_fast
+from transduce.equip import describe_forms, explain_plain, import_fast
 from transduce.errors import InputError
 from transduce.machine.device import select_device
 from transduce.machine.environment import describe_environment
@@ -46,8 +46,8 @@ def require_compiler(training: Training, device: torch.device) -> None:
     if compiling is not None:
         compiling.require_compiler(training, device)
     elif training.compile:
-        fact = "training.compile needs the package transduce.fast, which is missing"
-        raise InputError(fact, "install transduce whole; or training.compile=false")
+        fact = f"training.compile needs transduce.fast, and {explain_plain()}"
+        raise InputError(fact, "training.compile=false")
 
 
 def build_for_training(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:

@@ -180,6 +180,7 @@ def require_inside(indices: Int64[np.ndarray, "..."], size: int) -> None:
 
 UNIGRAM = 1  # the model type of the trainer's option --model_type=unigram
 NORMAL, UNKNOWN_TYPE, CONTROL, UNUSED, BYTE = 1, 2, 3, 5, 6  # types of pieces
+OWN = (4, BYTE)  # user-defined symbols and single bytes
 PIECES, TRAINER, NORMALISER = 1, 2, 3  # fields of the file
 TRAINER_TYPE, TRAINER_SUFFIX = 3, 24  # fields of the trainer
 CHARSMAP, PREFIX, ESCAPE = 2, 3, 5  # fields of the normaliser
@@ -207,6 +208,13 @@ def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
             dict(read_fields(b"".join(list_messages(fields, number))))
             for number in (TRAINER, NORMALISER)
         )
+        if trainer.get(TRAINER_TYPE, UNIGRAM) != UNIGRAM or trainer.get(TRAINER_SUFFIX):
+            raise InputError("is no unigram SentencePiece model", RETRAIN, file=file)
+        if any(
+            dict(read_fields(one)).get(3, NORMAL) in OWN for one in list_messages(fields, PIECES)
+        ):
+            fact = "has pieces that are single bytes or symbols of its own"
+            raise InputError(fact, RETRAIN, file=file)
         pieces = tuple(
             piece for value in list_messages(fields, PIECES) if (piece := read_piece(value))
         )
@@ -214,8 +222,6 @@ def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
         require_valid_pieces(pieces, charsmap)
     except (LookupError, ValueError, TypeError, struct.error) as error:
         raise FolderError("is no SentencePiece model", "look at the path", file=file) from error
-    if trainer.get(TRAINER_TYPE, UNIGRAM) != UNIGRAM or trainer.get(TRAINER_SUFFIX):
-        raise InputError("is no unigram SentencePiece model", RETRAIN, file=file)
     if not normaliser.get(PREFIX, 1) or not normaliser.get(ESCAPE, 1):
         raise InputError("marks the beginning of words in another way", RETRAIN, file=file)
     require(bool(pieces), f"{file}: has no pieces", RETRAIN)
@@ -237,7 +243,7 @@ def to_message(value: int | bytes) -> bytes:
 def read_piece(data: bytes) -> Piece | None:
     """Parse a model's piece; return (piece, score), or None if it is special or unused.
 
-    Raises ValueError for a piece of another type, such as a single byte.
+    Raises ValueError for a piece of another type.
     """
     fields = dict(read_fields(data))
     kind = fields.get(3, NORMAL)

@@ -32,7 +32,10 @@ class Vocabulary:
     def __init__(self, kind: VocabularyKind) -> None:
         self._prepare = kind.prepare
         self._data = serialise(kind)
-        self._tokenizer = Tokenizer.from_str(self._data.decode())
+        try:
+            self._tokenizer = Tokenizer.from_str(self._data.decode())
+        except Exception as error:  # noqa: BLE001 - the library raises no kind of its own
+            raise foreign_file_error(str(error)) from None
         # Encode "</s>" in a text as text, not as END; tokenizer.json cannot store this setting.
         self._tokenizer.encode_special_tokens = True
         self._symbols = tuple(kind.symbols)

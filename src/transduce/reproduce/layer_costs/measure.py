@@ -63,6 +63,11 @@ class MeasurementPlan:
             require(
                 wide % 2 == 1, f"--{name} must be odd, not {wide}", "it is centred on a position"
             )
+        shortest = min(self.paths, default=0)
+        require(
+            shortest > 0, f"paths: lengths are at least 1, not {shortest}", "such as paths=(8, 16)"
+        )
+        require(self.rounds > 0, f"rounds must be more than 0, not {self.rounds}")
         needed, there = SCORES * HEADS * 4 * max(self.n) ** 2, memory_bytes()
         require(
             needed < there,

@@ -4,6 +4,7 @@
 in OUT/rows/claim-NAME-seedN/values.json.
 """
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -87,6 +88,10 @@ def measure_claim(
         try:
             with create_and_lock_folder(folder):
                 values, where = claim.measure(seed, runs), describe_environment(torch.device("cpu"))
+                if not all(map(math.isfinite, values.values())):
+                    fact = f"{claim.name}, seed {seed}: a row diverged, and nothing can be compared"
+                    errors.append(InputError(fact, "the other seeds are reported"))
+                    continue
                 found = {"seed": seed, "values": values, "environment": where, "date": today()}
                 write_atomically(folder / VALUES, to_checksummed_json(found))
         except InUseError as held:

@@ -23,6 +23,7 @@ from transduce.durable.folder import atomic_folder
 from transduce.durable.json import to_json
 from transduce.errors import InputError, short_repr
 from transduce.settings.alignment import AlignmentHeads
+from transduce.settings.fields import require
 from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.symbols import find_token_starts, group_words
 
@@ -170,6 +171,8 @@ class AttentionView:
             for kind, layers in self.weights.items()
         }
         kept = {kind: one for kind, one in weights.items() if len(one)}  # depths may differ
+        known = ", ".join(map(str, self.layers[: max(map(len, self.weights.values()))]))
+        require(bool(kept), "these layers have no attention weights", f"known: {known}")
         return replace(self, layers=tuple(chosen), weights=MappingProxyType(kept))
 
 

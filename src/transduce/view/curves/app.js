@@ -29,7 +29,9 @@ class App {
   /** Puts the state into the address of the page. */
   link() {
     const link = writeLink(this.state);
-    history.replaceState(null, "", link ? `#${link}` : location.pathname + location.search);
+    try {
+      history.replaceState(null, "", link ? `#${link}` : location.pathname + location.search);
+    } catch { /* after too many changes, or in a frame without an address of its own */ }
   }
 
   /** Draws in the next frame; more calls until then are one. */

@@ -174,11 +174,12 @@ function drawAxes(pen, panel, { colors, width, height, xScale, yScale, state, ru
     pen.line([[MARGIN.left, y], [right, y]], { color: colors.edge, alpha: 0.7 });
     pen.text(labels[i], MARGIN.left - 6, y + 4, { color: colors.quiet, align: "end", size: 11 });
   }
-  for (const tick of xTicks(state, xScale, room)) {
+  const xs = xTicks(state, xScale, room), names = formatTicks(xs, (value, digits) => xLabel(state, value, digits));
+  for (const [i, tick] of xs.entries()) {
     const x = Math.round(xScale.pixel(tick)) + 0.5;
     pen.line([[x, yScale.end], [x, yScale.begin]], { color: colors.edge, alpha: 0.7 });
     const align = x > right - 14 ? "end" : "middle";
-    pen.text(xLabel(state, tick), align === "end" ? width - 2 : x, yScale.begin + 14, { color: colors.quiet, align, size: 11 });
+    pen.text(names[i], align === "end" ? width - 2 : x, yScale.begin + 14, { color: colors.quiet, align, size: 11 });
   }
   pen.text(gettext(AXIS_TITLES[state.axis]), right, height - 5, { color: colors.quiet, align: "end", size: 11 });
 }
@@ -204,8 +205,8 @@ function timeUnit(seconds) {
 }
 
 /** Returns a value of x as the axis shows it. */
-function xLabel(state, value) {
-  if (state.axis !== "seconds") return formatShort(value);
+function xLabel(state, value, digits) {
+  if (state.axis !== "seconds") return formatShort(value, digits);
   const [name, size] = timeUnit(value / 2 || 1);
-  return value === 0 ? "0" : `${Number((value / size).toPrecision(3))} ${name}`;
+  return value === 0 ? "0" : `${Number((value / size).toPrecision(digits))} ${name}`.replace(".", POINT);
 }

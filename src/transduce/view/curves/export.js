@@ -57,7 +57,7 @@ function writeCsv(app) {
   const heads = ["run", "kind", "first_step", "step", "target_tokens", "seconds"];
   for (const name of SERIES) heads.push(name, `${name}_low`, `${name}_high`);
   const rows = [[...heads, "skipped", "score", "score_name"]];
-  for (const run of app.shown()) rows.push(...cellRows(run, app.state, app), ...validationRows(run));
+  for (const run of app.shown()) rows.push(...cellRows(run, app.state, app), ...validationRows(run, app.state, app));
   return rows.map((row) => row.map(csvField).join(",")).join("\n") + "\n";
 }
 
@@ -81,8 +81,9 @@ function cellRows(run, state, app) {
   return rows;
 }
 
-/** Returns a line of CSV for each validation; its loss is that of the development set. */
-function validationRows(run) {
-  return run.validations.map(({ step, nats, score, name }) => [run.name, "validation", step, step, "", "", nats, nats, nats,
+/** Returns a line of CSV for each validation in view; its loss is that of the development set. */
+function validationRows(run, state, app) {
+  const [low, high] = xRange(state, app.shown()), x = ({ step }) => run.xOfStep(state.axis, step);
+  return run.validations.filter((one) => x(one) >= low && x(one) <= high).map(({ step, nats, score, name }) => [run.name, "validation", step, step, "", "", nats, nats, nats,
     ...Array(3 * (SERIES.length - 1) + 1).fill(""), score, name]);
 }

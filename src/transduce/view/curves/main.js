@@ -15,6 +15,7 @@ async function main() {
     buildRuns(app);
     app.draw();
   });
+  addEventListener("hashchange", () => app.change(readLink(location.hash, app.runs.length)));
   if (header.events) app.live = new Live(app, header.events);
   window.transduce = { app, drawSvg: () => drawSvg(app), writeCsv: () => writeCsv(app) };
 }

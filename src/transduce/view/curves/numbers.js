@@ -2,18 +2,18 @@
 function formatNumber(value, digits = 4) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(Math.min(digits - 1, 3));
+  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(Math.min(digits - 1, 3)).replace(".", POINT);
   const rounded = size >= 10 ** digits ? Math.round(value) : Number(value.toPrecision(digits));
   return rounded.toLocaleString(LOCALE, { maximumFractionDigits: 8 });
 }
 
 /** Returns numbers as an axis shows them, with as many digits as tell them apart. */
-function formatTicks(values) {
+function formatTicks(values, format = formatShort) {
   for (let digits = 3; digits < 8; digits++) {
-    const labels = values.map((value) => formatShort(value, digits));
+    const labels = values.map((value) => format(value, digits));
     if (new Set(labels).size === values.length) return labels;
   }
-  return values.map((value) => formatShort(value, 8));
+  return values.map((value) => format(value, 8));
 }
 
 /** Returns a number in few characters: 1.5k, 2M. */
@@ -31,7 +31,7 @@ function formatDuration(seconds) {
   if (!Number.isFinite(seconds)) return "–";
   const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
   const first = Math.max(0, units.findIndex(([, size]) => seconds >= size));
-  if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`;
+  if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`.replace(".", POINT);
   const [name, size] = units[first];
   const [next, part] = units[first + 1];
   const rest = Math.floor((seconds % size) / part);
@@ -45,7 +45,7 @@ function linearTicks(low, high, count) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
   const ticks = [];
-  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n++) ticks.push(n * step);
+  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9 && n + 1 > n; n++) ticks.push(n * step);
   return ticks.map((tick) => Number(tick.toPrecision(12)));
 }
 

@@ -13,7 +13,6 @@ class Run {
     this.header = header;
     this.number = number;
     this.name = visible(header.name);
-    this.shown = true;
     this.blocks = header.blocks;
     this.x = { step: runningTotal(columns.steps), tokens: runningTotal(columns.tokens) };
     this.x.seconds = runningTotal(columns.milliseconds, 1000);

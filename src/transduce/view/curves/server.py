@@ -63,7 +63,8 @@ class FollowedLog:
     def read(self) -> RunLog:
         """Read the log's new lines; return the whole log without lines that a resume made void."""
         with self.lock:
-            if not os.path.lexists(self.path):
+            is_closed = not os.access(self.run, os.X_OK, effective_ids=True)
+            if not is_closed and not os.path.lexists(self.path):
                 self.known = empty_part()
             elif self.known.size and has_line_end(self.path, self.known.size):
                 new = read_log_part(self.path, self.known.size)

@@ -35,7 +35,7 @@ function readLink(hash, runs) {
   if (parts.has("logy")) state.logY = new Set(PANELS.map((panel) => panel.id).filter((id) => list("logy").includes(id)));
   state.smoothLevel = Math.min(20, Math.floor(number("smooth") || 0));
   state.smooth = smoothWindow(state.smoothLevel);
-  if (number("from") !== null && number("to") > number("from")) [state.from, state.to] = [number("from"), number("to")];
+  if (number("from") !== null && number("to") > number("from")) [state.from, state.to] = heldRange(number("from"), number("to"), state.logX);
   state.cursor = number("at");
   if (state.cursor !== null && state.axis !== "seconds") state.cursor = Math.round(state.cursor);
   for (const n of list("off")) if (/^\d{1,4}$/.test(n) && n >= 1 && n <= runs) state.hidden.add(n - 1);
@@ -46,5 +46,5 @@ function readLink(hash, runs) {
 function heldRange(low, high, logX) {
   const least = logX ? 1e-3 : 0;
   const begin = Math.max(least, low);
-  return [begin, Math.max(high, begin + 1e-6)];
+  return [begin, Math.min(1e300, Math.max(high, begin + 1e-6))];
 }

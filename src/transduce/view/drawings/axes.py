@@ -49,7 +49,6 @@ class Frame:
 
     across: Axis
     up: Axis
-    write_across: Callable[[Number], str] = "{:,.0f}".format
     write_up: Callable[[Number], str] = lambda value: f"{value:g}".replace("-", "−")
 
     def draw(self) -> Iterator[str]:
@@ -62,7 +61,7 @@ class Frame:
         for value in self.across.ticks():
             x = self.across.to_pixel(value)
             yield f'<path d="M{x:g} {low:g}v5" stroke="{QUIET}"/>'
-            yield draw_text(self.write_across(value), x, low + 19, anchor="middle", fill=QUIET)
+            yield draw_text(f"{value:,.0f}", x, low + 19, anchor="middle", fill=QUIET)
         yield f'<path d="M{left:g} {low:g}H{right:g}" stroke="{QUIET}"/>'
         yield draw_text(self.across.title, right, low + 36, anchor="end", fill=QUIET)
         yield draw_text(self.up.title, left, high - 10, fill=QUIET)

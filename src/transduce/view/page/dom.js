@@ -32,7 +32,7 @@ async function inflate(bytes) {
 /** Returns a text with control, format and lone surrogate characters as codes such as [U+202E]. */
 function visible(text) {
   const code = c => `[U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, code);
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, code);
 }
 
 /** Returns an opaque SVG picture as PNG, `scale` times as large; odd colours alone compress far better. */

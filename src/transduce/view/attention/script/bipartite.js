@@ -50,8 +50,8 @@ function eachBox(shown, chosen, threshold, visit) {
 
 /** Returns the readers of which lines are drawn: those in a region, or all if a word is chosen. */
 function readersIn({ shown, chosen, layout, region }) {
-  const count = shown.height;
-  return chosen.side ? [0, count] : layout.span(region).map(one => clamp(one, 0, count));
+  const count = shown.height, left = page.mirror ? layout.width - region.left - region.width : region.left;
+  return chosen.side ? [0, count] : layout.span({ ...region, left }).map(one => clamp(one, 0, count));
 }
 
 /** Draws the lines and boxes of a region of the plot; returns how many lines. */
