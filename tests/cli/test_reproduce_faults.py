@@ -3,6 +3,7 @@
 import csv
 import signal
 import sys
+from dataclasses import replace
 
 import pytest
 from tests.cli.rows import TINY
@@ -17,6 +18,8 @@ from transduce.reproduce import rows as rows_module
 from transduce.reproduce.job import TableRequest
 from transduce.reproduce.result import write_result
 from transduce.reproduce.rows import TableCallbacks, prepare_table_corpus
+from transduce.runs.prepared_corpus import open_prepared
+from transduce.runs.training_run import fingerprint_corpus
 from transduce.scores.test_sets import GERMAN_2013, OTHER_FORM
 
 TABLE = ("reproduce", "table3", *TINY)
@@ -75,10 +78,10 @@ def test_another_fault_of_torch_is_no_lack_of_memory(call, tmp_path, monkeypatch
 def test_a_signal_leaves_a_report_of_the_rows_that_are_over(
     call, tmp_path, monkeypatch, store, stop, code
 ):
-    out = tmp_path / "out"
+    out, corpus = tmp_path / "out", fingerprint_corpus(open_prepared(store))
     for row in ("C-N2", "C-N4"):
         (out / "rows" / row).mkdir(parents=True)
-        write_result(out / "rows" / row, result(row, 30.0))
+        write_result(out / "rows" / row, replace(result(row, 30.0), data=corpus))
 
     def stopped(*_):
         raise stop
@@ -87,6 +90,20 @@ def test_a_signal_leaves_a_report_of_the_rows_that_are_over(
     done = call(*TABLE, "--rows", "base", "--store", store, "-o", out)
     assert (done.code, done.stdout) == (code, "")
     assert rows(out / "table3.csv") == ["C-N2", "C-N4"]
+
+
+@pytest.mark.parametrize("other", [{"table": "table2"}, {}])
+def test_a_folder_of_another_table_or_corpus_is_refused_before_training(
+    call, tmp_path, monkeypatch, store, other
+):
+    out, corpus = tmp_path / "out", fingerprint_corpus(open_prepared(store))
+    (out / "rows" / "big").mkdir(parents=True)
+    found = result("big", 30.0)
+    write_result(out / "rows" / "big", replace(found, data=corpus, **other) if other else found)
+    monkeypatch.setattr(rows_module, "train_row", lambda *_: pytest.fail("it was trained"))
+    done = call(*TABLE, "--rows", "base", "--store", store, "-o", out)
+    assert done.code == 2
+    assert "from another corpus or for another table" in done.stderr
 
 
 def test_sigusr1_does_nothing_before_the_first_update(call, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """The choice of heads against scoring the alignments of every candidate one by one."""
 
+import hashlib
 import json
 from dataclasses import replace
 from itertools import product
@@ -9,6 +10,7 @@ from tests.inference.random_models import SIZES, translator_of_six_heads
 from tests.serve.test_replacement import save_random
 
 from transduce.checkpoint.model_files import read_alignment_heads, save_alignment_heads
+from transduce.durable.folder import MANIFEST
 from transduce.errors import FolderError, InputError
 from transduce.inference import choose_heads as module
 from transduce.inference.choose_heads import choose_heads, choose_without_gold
@@ -82,7 +84,7 @@ def test_pairs_that_are_too_long_are_left_out_and_said(translator):
         (["0-0", "0-3", "", ""], "line 2: the gold link 0-3 is of words beyond the end"),
         (["0-0", "0_1", "", ""], "gold, line 2: '0_1' is no link"),
         (["", "", "", ""], "the gold file has no link in these pairs"),
-        (GOLD[:3], "an output has 4 lines, and its reference 3"),
+        (GOLD[:3], "the source has 4 lines, but the gold has 3"),
     ],
 )
 def test_gold_links_that_do_not_belong_to_the_pairs_are_refused(translator, gold, message):
@@ -107,28 +109,39 @@ def test_links_are_counted_in_as_many_first_pairs_as_memory_allows(tmp_path, mon
     assert counted == [2]
 
 
-def test_what_is_stored_is_read_again(tmp_path):
+@pytest.fixture
+def model_hash(tmp_path):
+    """The hash of the model in `tmp_path`, of which only the manifest matters here."""
+    (tmp_path / MANIFEST).write_bytes(b"abc")
+    return hashlib.sha256(b"abc").hexdigest()
+
+
+def test_what_is_stored_is_read_again(tmp_path, model_hash):
     sizes = replace(SIZES, layers=2, heads=3)
-    assert read_alignment_heads(tmp_path, "abc", sizes) is None
+    assert read_alignment_heads(tmp_path, model_hash, sizes) is None
     for heads in (HEADS, replace(HEADS, shifted=False)):
-        save_alignment_heads(tmp_path, "abc", heads, {"aer": 25.5})
-        assert read_alignment_heads(tmp_path, "abc", sizes) == heads
+        save_alignment_heads(tmp_path, model_hash, heads, {"aer": 25.5})
+        assert read_alignment_heads(tmp_path, model_hash, sizes) == heads
     with pytest.raises(FolderError, match="was chosen for another model"):
         read_alignment_heads(tmp_path, "abd", sizes)
     with pytest.raises(FolderError, match="names unusable heads: there is no layer 2"):
-        read_alignment_heads(tmp_path, "abc", SIZES)
+        read_alignment_heads(tmp_path, model_hash, SIZES)
+    (tmp_path / MANIFEST).write_bytes(b"abd")
+    with pytest.raises(InputError, match="was replaced while its heads were chosen"):
+        save_alignment_heads(tmp_path, model_hash, HEADS, {})
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [('"layer": 2', '"layer": 1'), ("true", "false"), ("abc", "abd"), (" 3", " 2")]
+    ("old", "new"),
+    [('"layer": 2', '"layer": 1'), ("true", "false"), ("model", "medal"), (" 3", " 2")],
 )
-def test_a_stored_choice_that_was_edited_is_refused(tmp_path, old, new):
-    path = save_alignment_heads(tmp_path, "abc", HEADS, {})
+def test_a_stored_choice_that_was_edited_is_refused(tmp_path, model_hash, old, new):
+    path = save_alignment_heads(tmp_path, model_hash, HEADS, {})
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(FolderError, match="is not as it was written"):
-        read_alignment_heads(tmp_path, "abc", replace(SIZES, layers=2, heads=3))
+        read_alignment_heads(tmp_path, model_hash, replace(SIZES, layers=2, heads=3))
 
 
 @pytest.mark.parametrize(
