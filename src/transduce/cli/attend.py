@@ -227,11 +227,12 @@ def record_sentence(
     Prints a warning if the text is not in the model's source language. Raises InputError if `text`
     is the path of a file, or if standard input does not have exactly one line.
     """
+    from transduce.tasks.signal import SignalTask
     from transduce.text.files import read_short_lines
     from transduce.view.attention.attend import record_attention
 
     translator = choice.load()
-    if translator.recipe.data.task != "signal":  # whose text is the path of a file
+    if not isinstance(translator.task, SignalTask):  # whose text is the path of a file
         options.require_sentence(text or "")
     if text is None and figure:
         text = find_figure_text(figure, translator.recipe.data.source_language)
