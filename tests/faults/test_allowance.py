@@ -162,6 +162,7 @@ def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
     worker = SearchWorker(random_translator(), answers.append)
     most = Limits().picture_bytes
     worker.receive(AttentionRequest(1, "\U0001f415" * 1_000, most))
+    worker.step()
     (answer,) = answers
     assert isinstance(answer, Failed)
     assert not answer.is_server_fault
