@@ -140,6 +140,13 @@ def test_translations_are_printed_with_their_links(call, folder):
         (["--heads=9"], "error: there is no head 9"),
         (["--choose={gold}", "--layer=1"], "error: --layer and --choose exclude each other"),
         (["--choose=-", "--unshifted"], "error: --unshifted and --choose exclude each other"),
+        (["--choose={gold}", "--strict"], "error: --strict has no effect with --choose"),
+        (["--choose={gold}", "--workers=2"], "error: --workers has no effect with --choose"),
+        (["--choose={gold}", "--threads=1"], "error: --threads has no effect with --choose"),
+        (
+            ["--choose={gold}", "--precision=int8"],
+            "error: --precision has no effect with --choose",
+        ),
     ],
 )
 def test_options_that_cannot_be_are_refused(call, folder, gold, options, message):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 import sys
 from dataclasses import replace
 
@@ -273,6 +274,26 @@ def test_a_reference_in_another_language_than_the_model_writes_is_warned_of(call
     assert "warning: the reference is in the language fr, and the model writes de" in (
         ended.stdout + ended.stderr
     )
+
+
+def test_a_baseline_is_not_overwritten(evaluate, corpus):
+    ended = evaluate("--baseline", corpus / "a.de", "-o", corpus / "a.de")
+    assert ended.code == 2
+    assert "a.de: is read here, and would be overwritten" in ended.stderr
+    assert (corpus / "a.de").read_bytes()
+
+
+@pytest.mark.parametrize("command", ["align", "likelihood", "evaluate"])
+def test_only_the_first_ten_of_many_lines_that_are_too_long_are_named(
+    call, made, tmp_path, command
+):
+    for name in ("t", "u"):
+        (tmp_path / name).write_text(f"{'x' * 400}\n" * 12 + "a\n")
+    stderr = call(command, made / "model", tmp_path / "t", tmp_path / "u").stderr
+    named = re.findall(r"^warning: line (\d+): ", stderr, re.MULTILINE)
+    assert [*map(int, named)] == [*range(1, 11)]
+    assert "12 lines are longer than the model takes" in stderr
+    assert "only the first 10 are named" in stderr
 
 
 GERMAN = "Der Hund schläft unter dem Tisch, und die Katze sieht aus dem Fenster."

@@ -88,6 +88,17 @@ def test_a_list_is_a_test_set(call, gallery, name, pieces):
     assert "hint: name one file: a path or a text, a tab, and what it becomes" in ended.stderr
 
 
+def test_a_page_shows_the_attention_on_a_picture_though_its_text_is_a_file(call, gallery, tmp_path):
+    picture, page = gallery / "here/dark.png", tmp_path / "page.html"
+    ended = call("attend", gallery / "there", picture, "-o", page)
+    assert (ended.code, page.exists()) == (0, True)
+    piped = call(
+        "attend", gallery / "there", "-o", tmp_path / "b.html", stdin=f"{picture}".encode()
+    )
+    assert piped.code == 0
+    assert (tmp_path / "b.html").read_bytes() == page.read_bytes()
+
+
 def test_a_changed_picture_is_another_text(call, tmp_path):
     write_picture(tmp_path / "a.png", 3)
     (tmp_path / "list").write_text("a.png\tdark\n" * 3)

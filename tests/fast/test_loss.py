@@ -88,6 +88,22 @@ def test_the_nats_are_those_of_the_targets_without_smoothing():
     assert -float(target_log_probs(states, weight, targets).sum()) == pytest.approx(expected)
 
 
+def test_the_gradient_of_a_bias_is_exact_over_many_slices_in_bfloat16(sliced):
+    """Each entry is rounded once, and not in every slice."""
+    sliced(1, 1)
+    draws = torch.Generator().manual_seed(1)
+    shapes = ((400, D), (V, D), (V,))
+    given = [torch.randn(shape, generator=draws).bfloat16().requires_grad_() for shape in shapes]
+    states, weight, bias = given
+    targets = torch.randint(V, (400,), generator=draws)
+    (found,) = torch.autograd.grad(smoothed_loss(states, weight, targets, 0.1, bias)[0], bias)
+    logits = functional.linear(*given).double()
+    (expected,) = torch.autograd.grad(
+        functional.cross_entropy(logits, targets, reduction="sum", label_smoothing=0.1), bias
+    )
+    torch.testing.assert_close(found, expected, rtol=0.01, atol=0.1)
+
+
 def test_no_tensor_of_all_logits_is_made_or_kept(sliced):
     """The largest tensor that appears has a slice's logits, and only gradients are kept."""
     sliced(4, 2)

@@ -131,6 +131,16 @@ def test_whatever_a_fast_form_stands_for_can_change(change, part, method, names)
     assert find_changed() == names
 
 
+@pytest.mark.parametrize("name", ["__replace__", "__annotate__", "__annotate_func__"])
+def test_a_method_that_a_newer_python_adds_is_no_change(monkeypatch, name):
+    def added(self, /, **changes):
+        return replace(self, **changes)
+
+    monkeypatch.setattr(AttentionMask, name, added, raising=False)
+    is_changed.cache_clear()
+    assert find_changed() == set()
+
+
 def test_a_changed_layer_is_searched_plainly(change):
     decode_step = SelfAttention.decode_step
     change(SelfAttention, "decode_step", lambda *given: decode_step(*given))
@@ -206,8 +216,16 @@ def test_a_variable_leaves_the_package_out(monkeypatch):
     assert model.operations is PLAIN
 
 
+def test_what_the_variable_leaves_out_is_not_called_missing(monkeypatch):
+    monkeypatch.setenv("TRANSDUCE_PLAIN", "1")
+    assert equip.unsupported_int8_reason() == "TRANSDUCE_PLAIN is 1"
+    with pytest.raises(InputError, match="and TRANSDUCE_PLAIN is 1"):
+        require_compiler(training_of(compile=True), torch.device("cpu"))
+
+
 def test_without_the_package_compiling_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "transduce.fast", None)
     require_compiler(training_of(), torch.device("cpu"))
+    assert equip.unsupported_int8_reason() == "transduce.fast is not installed"
     with pytest.raises(InputError, match=r"training\.compile needs transduce\.fast"):
         require_compiler(training_of(compile=True), torch.device("cpu"))

@@ -18,8 +18,10 @@ from transduce.inference.outputs import fit_batch_size
 from transduce.paper.model import StepwiseTransformer, Transformer
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import bounds
-from transduce.search.bounds import estimate_bytes
+from transduce.search.bounds import COPIES, SAMPLING_COPIES, estimate_bytes
+from transduce.search.sampling import sample_symbols
 from transduce.settings import Architecture, Search
+from transduce.settings.search import Sampling
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
 MANY = [*LINES, *(f"{line} again" for line in LINES if line)]
@@ -145,6 +147,28 @@ def test_the_batch_is_no_larger_than_what_is_free(monkeypatch):
         find_size(0.9 * one)
     assert 5 <= find_size(5 * one / 0.79) <= 6
     assert sum(estimate_bytes(model.sizes, symbols, n, search, 3) for n in range(21, 41)) < 20 * one
+
+
+def test_samples_count_the_copies_that_a_draw_needs(monkeypatch):
+    translator, line = random_translator(), "the dog sees a cat."
+    (source,) = translator.task.encode_sources([line])
+    (model,), search = translator.models, translator.recipe.search
+    one = estimate_bytes(model.sizes, len(model.output.weight), len(source), search, 2)
+    monkeypatch.setattr(outputs, "free_memory_bytes", lambda: 1.5 * one)
+    assert len(translator.nbest(line, 2)) == 2
+    with pytest.raises(NotEnoughMemoryError, match="2 hypotheses may need"):
+        translator.sampling(seed=1).nbest(line, 2)
+
+
+@pytest.mark.parametrize("settings", [{}, {"top_k": 90}, {"top_p": 0.9}])
+def test_a_draw_needs_no_more_copies_than_are_estimated(settings):
+    log_probs = torch.randn(64, 2_000).log_softmax(1)
+    with torch.profiler.profile(profile_memory=True) as profile:
+        sample_symbols(log_probs, torch.arange(64), Sampling(**settings))
+    events = [one for one in profile.profiler.kineto_results.events() if one.name() == "[memory]"]
+    changes = [one.nbytes() for one in sorted(events, key=lambda one: one.start_ns())]
+    copies = max(itertools.accumulate(changes)) / (4 * log_probs.numel())
+    assert COPIES < copies + 1 <= SAMPLING_COPIES  # one more is `log_probs`
 
 
 BASE, STUDENT = (Architecture(), 37_000), (Architecture(d_model=128), 8_000)

@@ -10,7 +10,6 @@ from tests.inference.random_models import SIZES, translator_of_six_heads
 from tests.serve.test_replacement import save_random
 
 from transduce.checkpoint.model_files import read_alignment_heads, save_alignment_heads
-from transduce.durable.folder import MANIFEST
 from transduce.errors import FolderError, InputError
 from transduce.inference import choose_heads as module
 from transduce.inference.choose_heads import choose_heads, choose_without_gold
@@ -24,6 +23,14 @@ SOURCE = ["the dog sees a cat.", "a woman", "who runs now and not today", "the o
 TARGET = ["a cat sees the dog", "a woman runs", "who runs today", "the red old house now"]
 GOLD = ["0-3 1p4 2-2 3-0 4-1", "0-0 1-1 1p2", "0-0 1-1 5-2", "0-0 1p2 2-1 3-3"]
 HEADS = AlignmentHeads(2, (1, 3))
+MODEL = hashlib.sha256(b"a manifest").hexdigest()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a manifest, whose hash is `MODEL`."""
+    (tmp_path / "manifest.json").write_bytes(b"a manifest")
+    return tmp_path
 
 
 @pytest.fixture(scope="module")
@@ -109,39 +116,36 @@ def test_links_are_counted_in_as_many_first_pairs_as_memory_allows(tmp_path, mon
     assert counted == [2]
 
 
-@pytest.fixture
-def model_hash(tmp_path):
-    """The hash of the model in `tmp_path`, of which only the manifest matters here."""
-    (tmp_path / MANIFEST).write_bytes(b"abc")
-    return hashlib.sha256(b"abc").hexdigest()
-
-
-def test_what_is_stored_is_read_again(tmp_path, model_hash):
+def test_what_is_stored_is_read_again(folder):
     sizes = replace(SIZES, layers=2, heads=3)
-    assert read_alignment_heads(tmp_path, model_hash, sizes) is None
+    assert read_alignment_heads(folder, MODEL, sizes) is None
     for heads in (HEADS, replace(HEADS, shifted=False)):
-        save_alignment_heads(tmp_path, model_hash, heads, {"aer": 25.5})
-        assert read_alignment_heads(tmp_path, model_hash, sizes) == heads
+        save_alignment_heads(folder, MODEL, heads, {"aer": 25.5})
+        assert read_alignment_heads(folder, MODEL, sizes) == heads
     with pytest.raises(FolderError, match="was chosen for another model"):
-        read_alignment_heads(tmp_path, "abd", sizes)
+        read_alignment_heads(folder, MODEL[::-1], sizes)
     with pytest.raises(FolderError, match="names unusable heads: there is no layer 2"):
-        read_alignment_heads(tmp_path, model_hash, SIZES)
-    (tmp_path / MANIFEST).write_bytes(b"abd")
+        read_alignment_heads(folder, MODEL, SIZES)
+
+
+def test_heads_that_were_chosen_for_a_replaced_model_are_not_stored(folder):
+    (folder / "manifest.json").write_bytes(b"another manifest")
     with pytest.raises(InputError, match="was replaced while its heads were chosen"):
-        save_alignment_heads(tmp_path, model_hash, HEADS, {})
+        save_alignment_heads(folder, MODEL, HEADS, {})
+    assert not (folder / "alignment.json").exists()
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [('"layer": 2', '"layer": 1'), ("true", "false"), ("model", "medal"), (" 3", " 2")],
+    [('"layer": 2', '"layer": 1'), ("true", "false"), (MODEL, MODEL[::-1]), (" 3", " 2")],
 )
-def test_a_stored_choice_that_was_edited_is_refused(tmp_path, model_hash, old, new):
-    path = save_alignment_heads(tmp_path, model_hash, HEADS, {})
+def test_a_stored_choice_that_was_edited_is_refused(folder, old, new):
+    path = save_alignment_heads(folder, MODEL, HEADS, {})
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(FolderError, match="is not as it was written"):
-        read_alignment_heads(tmp_path, model_hash, replace(SIZES, layers=2, heads=3))
+        read_alignment_heads(folder, MODEL, replace(SIZES, layers=2, heads=3))
 
 
 @pytest.mark.parametrize(
@@ -154,9 +158,9 @@ def test_a_stored_choice_that_was_edited_is_refused(tmp_path, model_hash, old, n
         {"layer": True, "heads": [True], "shifted": True},
     ],
 )
-def test_a_choice_of_a_wrong_form_is_refused(tmp_path, values):
+def test_a_choice_of_a_wrong_form_is_refused(folder, values):
     from transduce.durable.json import to_checksummed_json
 
-    (tmp_path / "alignment.json").write_bytes(to_checksummed_json({"model": "abc", **values}))
+    (folder / "alignment.json").write_bytes(to_checksummed_json({"model": MODEL, **values}))
     with pytest.raises(FolderError, match="names"):
-        read_alignment_heads(tmp_path, "abc", SIZES)
+        read_alignment_heads(folder, MODEL, SIZES)

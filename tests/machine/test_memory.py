@@ -44,6 +44,7 @@ def test_the_memory_that_counts_is_that_of_the_device(monkeypatch):
         ("0::/not/seen/from/here\n", "memory.max"),
         ("3:cpuset:/x\n2:cpu,memory:/slurm/job_7\n", "memory/slurm/job_7/memory.limit_in_bytes"),
         ("", "memory/memory.limit_in_bytes"),
+        ("0::/Müller/Straße\u2028job\n", "Müller/Straße\u2028job/memory.max"),
     ],
 )
 def test_the_limit_of_a_job_counts_wherever_it_is_said(tmp_path, monkeypatch, own, file):

@@ -71,10 +71,13 @@ def compile_charsmap(rules):
     return struct.pack("<I", len(trie)) + trie + texts
 
 
-def spm(pieces, *, kind=1, charsmap=b""):
-    """The bytes of a SentencePiece model: the unknown, a control symbol, pieces, a normaliser."""
+def spm(pieces, *, kind=1, charsmap=b"", types=()):
+    """The bytes of a SentencePiece model: the unknown, a control symbol, pieces, a normaliser.
+
+    `types` has pairs of a piece and its type, which is 1 for ordinary pieces.
+    """
     score = {"<unk>": 0.0, "<s>": 0.0} | pieces
-    types = {"<unk>": 2, "<s>": 3}
+    types = {"<unk>": 2, "<s>": 3} | dict(types)
     rows = [
         field(1, piece)
         + varint(2 << 3 | 5)

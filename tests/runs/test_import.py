@@ -8,6 +8,7 @@ from safetensors.torch import load_file, save_file
 from tests.runs.marian_checkpoints import (
     NAMES,
     PAD,
+    SOURCE,
     TARGET,
     compile_charsmap,
     marian_logits,
@@ -211,6 +212,15 @@ def test_files_that_cannot_be_used_are_refused(tmp_path, spoil, message):
     assert first in refused.value.fact
     assert all(one in refused.value.hint for one in rest)
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("kind", [4, 6])  # a user-defined symbol, a byte
+def test_sound_models_with_pieces_of_other_kinds_are_not_called_damaged(tmp_path, kind):
+    write_checkpoint(tmp_path / "checkpoint")
+    pieces = spm(SOURCE | {"<0x41>": 0.0}, types=[("<0x41>", kind)])
+    (tmp_path / "checkpoint/source.spm").write_bytes(pieces)
+    with pytest.raises(InputError, match="has pieces that are single bytes or symbols of its own"):
+        transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
 
 
 def test_a_vocabulary_file_that_was_edited_is_refused(imported):

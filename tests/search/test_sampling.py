@@ -76,6 +76,14 @@ def test_near_zero_every_draw_is_the_likeliest_symbol(temperature):
     assert set(drawn.tolist()) == {max(range(8), key=lambda symbol: log_probs[symbol])}
 
 
+def test_at_any_high_temperature_all_symbols_but_the_impossible_come_alike():
+    log_probs = torch.tensor([[-math.inf, -1.0, -50.0]]).expand(600, 3)
+    keys = torch.arange(600)
+    counts = Counter(sample_symbols(log_probs, keys, Sampling(temperature=1e300)).tolist())
+    assert counts.keys() == {1, 2}
+    assert abs(counts[1] - 300) < 75  # six standard deviations
+
+
 def test_whole_outputs_come_as_often_as_the_model_says():
     """Every output of up to 3 symbols and END, with its probability; at the limit it must end."""
     model = random_model(6, symbols=3, sharpness=1.0)

@@ -1,5 +1,6 @@
 """`transduce serve` as users start and stop it: processes, signals, what is missing."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -17,7 +18,7 @@ from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.serve.messages import Ready
 from transduce.serve.search_process import ModelChoice, describe_model
-from transduce.serve.server import ServerSettings
+from transduce.serve.server import ServerSettings, handle_signals
 
 
 @pytest.mark.slow
@@ -65,6 +66,25 @@ def test_the_end_of_all_its_children_is_told_in_its_own_words_only(tmp_path, cap
     said = capfd.readouterr().err
     assert "a search process was started again" in said
     assert "resource_tracker" not in said
+
+
+@pytest.mark.parametrize("is_ignored", [True, False])
+def test_only_a_hang_up_that_nohup_ignores_does_not_stop_a_server(is_ignored):
+    asked = list[int]()
+
+    async def live() -> None:
+        with handle_signals(asyncio.get_running_loop(), lambda: asked.append(1)):
+            signal.raise_signal(signal.SIGHUP)
+            await asyncio.sleep(0.01)
+
+    handler = signal.SIG_IGN if is_ignored else signal.SIG_DFL
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        asyncio.run(live())
+        assert signal.getsignal(signal.SIGHUP) == handler
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert asked == ([] if is_ignored else [1])
 
 
 def test_without_its_packages_a_sentence_says_what_to_install():

@@ -148,6 +148,17 @@ def test_details_are_pieces_their_probabilities_and_links(client, translator):
     assert found["weights"] == pytest.approx(best.alignment.weights, abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:.*split at characters")
+def test_a_word_that_is_too_long_does_not_shift_the_links_of_the_details(client, translator):
+    line = f"a {'x' * 60} cat"
+    assert translator.recipe.data.max_length < 60
+    (found,) = client.translate(line, detail=True).json["sentences"]
+    (best,) = translator.aligning().nbest(line, 1)
+    assert best.alignment is not None
+    assert [tuple(link) for link in found["alignment"]] == list(best.alignment.links)
+    assert {i for i, _ in found["alignment"]} <= {0, 1, 2}
+
+
 def test_opennmt_gets_its_own_shape(client, translator):
     body = [{"src": line, "id": 0} for line in LINES]
     (found,) = client.post("/translator/translate", body).json
@@ -227,6 +238,7 @@ REFUSED = [
     ({"q": "a", "source": "en", "target": "de", "alternatives": True}, 400, "alternatives"),
     ({"q": "a", "source": "en", "target": "de", "detail": "perhaps"}, 400, "detail"),
     ({"q": "a" * 5_001, "source": "en", "target": "de"}, 413, "5,000"),
+    ({"q": "a", "source": "en", "target": "de", "prefix": "b" * 5_001}, 413, "5,000"),
     ({"q": ["a"] * 65, "source": "en", "target": "de"}, 413, "64"),
     ({"q": "A dog. " * 257, "source": "en", "target": "de"}, 413, "257 sentences"),
     ({"q": "a" * (1 << 20), "source": "en", "target": "de"}, 413, "1,048,576"),

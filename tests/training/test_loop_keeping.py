@@ -237,22 +237,25 @@ def test_a_snapshot_waits_for_the_validation_of_its_step_and_stores_it(tmp_path)
     assert [one["last_validation"]["step"] for one in stored] == [3, 6]
 
 
-@pytest.mark.parametrize("change", ["moved", "deleted", "replaced"])
+@pytest.mark.parametrize("change", ["moved", "deleted", "replaced", "below a file"])
 def test_a_run_folder_that_is_not_there_any_more_ends_the_run_at_once(tmp_path, change):
-    folder, steps = tmp_path / "run", []
+    folder, steps = tmp_path / "runs" / "run", []
 
     def batches_of(number):
         steps.append(number)
         if number == 4:
             if change == "deleted":
                 shutil.rmtree(folder)
+            elif change == "below a file":
+                folder.parent.rename(tmp_path / "elsewhere")
+                folder.parent.write_bytes(b"")
             else:
                 folder.rename(tmp_path / "elsewhere")
             if change == "replaced":
                 folder.mkdir()
         return batches(number)
 
-    folder.mkdir()
+    folder.mkdir(parents=True)
     training = training_of(steps=9, checkpoint_minutes=ALWAYS)
     with pytest.raises(SaveError, match="was moved or deleted while it was trained") as caught:
         train_folder(folder, training, batches=batches_of)

@@ -129,3 +129,13 @@ def test_a_pattern_of_unknown_letters_that_is_not_ours_is_refused(pattern):
 def test_a_symbol_without_text_is_readable_too():
     vocabulary = Vocabulary(build_sentencepiece(PIECES))
     assert [vocabulary.piece(one) for one in range(3)] == ["</s>", "<s>", "<unk>"]
+
+
+def test_runs_of_characters_that_no_text_can_have_are_refused():
+    runs = write_runs("ab")
+    data = Vocabulary(build_sentencepiece(PIECES, runs=runs)).to_bytes()
+    assert Vocabulary.from_bytes(data).to_bytes() == data
+    code = f"{ord('a'):x}}}".encode()
+    assert code in data
+    with pytest.raises(FolderError, match="no vocabulary of transduce"):
+        Vocabulary.from_bytes(data.replace(code, b"ffffff}"))

@@ -312,7 +312,9 @@ def hash_manifest(folder: Path) -> str:
             return ""
         return hashlib.sha256(read_regular(folder / MANIFEST, MANIFEST_LIMIT)).hexdigest()
     except FolderError as error:
-        return f"unreadable: {error}" if os.path.lexists(folder) else ""
+        # a path that may not be searched exists for nobody
+        is_forbidden = isinstance(error.__cause__, PermissionError)
+        return f"unreadable: {error}" if is_forbidden or os.path.lexists(folder) else ""
     except PermissionError as error:
         return f"unreadable: {error}"
     except (TransduceError, OSError):  # not a fault of the folder
