@@ -138,18 +138,11 @@ def private_folder(prefix: str) -> Iterator[Path]:
 
 def delete_abandoned_folders(prefix: str) -> None:
     """Delete this user's temporary folders with this prefix, except those of living processes."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     for entry in list_entries(Path(tempfile.gettempdir())):
-        if not entry.name.startswith(prefix):
-            continue
-        with suppress(OSError):  # a living process has marked the folder, or it cannot be opened
-            descriptor = os.open(entry, flags)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.fstat(descriptor).st_uid == os.getuid():
-                    delete(entry)
-            finally:
-                os.close(descriptor)
+        with suppress(OSError):  # another process deletes it, too
+            is_ours = entry.name.startswith(prefix) and entry.lstat().st_uid == os.getuid()
+            if is_ours and entry.is_dir() and is_abandoned(entry):
+                delete(entry)
 
 
 NEXT_MOVE = {
