@@ -160,8 +160,6 @@ def test_hostile_names_are_text(opened, tmp_path):
     ("state", "factor"),
     [
         ("logx=1", 2),
-        ("logx=1", 0.5),
-        ("x=tokens", 0.5),
         ("logx=1&from=0&to=100", 1),
         ("from=9000000000000000&to=9000000000000004", 1),
     ],
