@@ -16,7 +16,7 @@ from tests.view.curves.serving import serve
 from transduce.errors import FolderError, InputError, TransduceError
 from transduce.training.journal import LOG
 from transduce.view.curves import server as server_module
-from transduce.view.curves.server import CurvesServer
+from transduce.view.curves.server import CurvesServer, FollowedLog
 
 
 @pytest.fixture
@@ -249,6 +249,6 @@ def test_a_folder_that_may_not_be_entered_is_no_empty_run():
         try:
             run.chmod(0o644)
             with as_a_plain_user(), pytest.raises(TransduceError, match="Permission denied"):
-                CurvesServer([run])
+                FollowedLog(run)
         finally:
             run.chmod(0o755)
