@@ -26,6 +26,9 @@ from transduce.errors import InputError
         ("no no no no yes", "ja ja ja ja nein", []),
         ("a dog runs home", "der Hund der Hund der Hund der Hund", ["repetition"]),
         ("a dog", "ein Hund", []),
+        ("The Olympic Committee has decided today.", "国际奥委会今天作出决定。", []),
+        ("The Olympic Committee has decided today.", "今天", ["length"]),
+        ("국제 올림픽 위원회가 오늘 결정을 내렸다고 발표했습니다", "今日", ["length"]),
     ],
 )
 def test_a_rule_is_broken(source, target, broken):

@@ -1,14 +1,19 @@
 """transduce reproduce table4: a parser, baselines and the paper's rows in one table."""
 
 import json
+import os
 import re
+import shutil
 import signal
 
 import pytest
 from tests.cli.treebank import TINY, train, write_treebank
 from tests.datasets.made_trees import write_penn_treebank
 
+from transduce import reproduce
 from transduce.cli.training import LineDisplay
+from transduce.recipes import by_name
+from transduce.reproduce.parsing_table import choose_trees, score_parser
 
 COUNTS = {"train": 60, "dev": 5, "test": 8}
 BASELINES = [
@@ -172,3 +177,26 @@ def test_silver_trees_are_told_and_the_test_is_section_23(call, bank, penn, tmp_
     assert ended.code == 0
     assert f"| {penn} and silver trees | " in ended.stdout
     assert "Tested on WSJ section 23" in ended.stdout
+
+
+def test_a_failed_tree_counts_as_one_that_does_not_match():
+    gold = "(S (NP (DT a) (NN dog)) (VP (VBZ runs)))"
+    row = score_parser("one", "trees", [gold] * 4, [gold, gold, gold, ""])
+    assert (row.failed, row.trees, row.complete) == (1, 4, 75.0)
+
+
+def test_section_23_is_so_called_and_comparable_unless_training_trees_are_ones_own(bank, penn):
+    for train_trees, is_comparable in ((None, True), (bank / "train.trees", False)):
+        trees = choose_trees(
+            by_name("table4/wsj"), train_trees, bank / "dev.trees", penn, needs_training=False
+        )
+        assert (trees.test_set, trees.is_comparable) == ("WSJ section 23", is_comparable)
+
+
+def test_a_test_set_whose_name_is_no_utf_8_has_a_report(parser, bank, tmp_path):
+    test = tmp_path / os.fsdecode(b"caf\xe9.trees")
+    shutil.copy(bank / "test.trees", test)
+    reproduce.table4(tmp_path / "out", test=test, model=parser, baselines=False)
+    assert "caf\\udce9.trees" in (tmp_path / "out/table4.md").read_text("utf-8")
+    found = json.loads((tmp_path / "out/table4.json").read_bytes())
+    assert found["test_set"] == str(test)

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +87,18 @@ def test_a_file_that_another_process_took_for_abandoned_is_made_again(tmp_path, 
     write_atomically(tmp_path / "file", b"all of it")
     assert (tmp_path / "file").read_bytes() == b"all of it"
     assert names(tmp_path) == ["file"]
+
+
+def test_a_folder_that_another_process_took_for_abandoned_is_made_again(tmp_path, monkeypatch):
+    make, made = tempfile.mkdtemp, list[str]()
+
+    def make_and_delete_first(**options):
+        made.append(make(**options))
+        if len(made) == 1:
+            Path(made[0]).rmdir()
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make_and_delete_first)
+    with private_folder(PREFIX) as folder:
+        assert [str(folder), *names(tmp_path)] == [made[1], folder.name]
+    assert names(tmp_path) == []

@@ -1,11 +1,17 @@
 """Recipes are found by their names."""
 
+from dataclasses import replace
+
 import pytest
 
 from transduce.errors import InputError
 from transduce.recipes import by_name, difference, names
+from transduce.recipes.catalogue import find_original_name
+from transduce.recipes.choice import customise_recipe
+from transduce.recipes.scale import SCALES, scaled
 from transduce.recipes.tables import TABLE_3
 from transduce.settings import Recipe
+from transduce.settings.recipe import shorten_name
 
 TABLE_3_NAMES = [recipe.name for recipe in TABLE_3.values()]
 
@@ -54,3 +60,19 @@ def test_the_last_part_of_a_name_is_enough_for_the_hint():
     with pytest.raises(InputError) as error:
         by_name("wsj")
     assert str(error.value) == "unknown recipe 'wsj'\nhint: did you mean table4/wsj?"
+
+
+@pytest.mark.parametrize("name", ["demo with cats", "dogs at home", "demo at night with 2 cats"])
+def test_a_recipe_of_the_user_keeps_its_name_whatever_words_are_in_it(name):
+    own = replace(by_name("demo"), name=name)
+    changed = customise_recipe(own, {"training.steps": 5})
+    assert changed.name == find_original_name(own) == find_original_name(changed) == name
+
+
+@pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
+def test_a_derived_recipe_is_traced_to_its_original_at_every_scale(scale):
+    steps = {"training.steps": 5, "training.warmup": 2, "training.validate_every": 3}
+    small = scaled(by_name("table3/base"), scale)
+    changed = customise_recipe(small, steps)
+    short = replace(changed, name=shorten_name(changed.name))
+    assert {find_original_name(one) for one in (small, changed, short)} == {"table3/base"}

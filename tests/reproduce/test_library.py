@@ -1,11 +1,17 @@
 """Tables as calls of the library."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
+from tests.reproduce.results import result
 
 from transduce import reproduce
 from transduce.errors import InputError, NotFiniteError
+from transduce.reproduce.result import write_result
 from transduce.reproduce.rows import TableCallbacks
 from transduce.runs.texts import GeneratedCorpus
+from transduce.runs.training_run import fingerprint_corpus
 from transduce.training.progress import TrainingCallbacks
 
 CHANGES = {
@@ -78,3 +84,54 @@ def test_table_1_is_one_call(tmp_path):
     table = reproduce.table1(plan, output=tmp_path / "out")
     assert len(table.rows) == 6
     assert (tmp_path / "out/table1.md").is_file()
+
+
+def test_a_keyword_that_a_table_has_not_is_a_type_error_with_the_nearest(tmp_path):
+    tables: list[Any] = [reproduce.table2, reproduce.table3]
+    for table in tables:
+        with pytest.raises(TypeError, match="seeds"):
+            table(tmp_path / "out", seed=3)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("seeds", [[], "123", [1.5], 2.0, None])
+def test_seeds_that_are_no_whole_numbers_are_refused(tmp_path, seeds):
+    with pytest.raises(InputError, match="seeds must be a number or whole numbers, not"):
+        reproduce.table3(tmp_path / "out", seeds=seeds)
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_of_another_table_or_corpus_are_refused_before_a_row_is_trained(tmp_path):
+    corpora = []
+
+    def train(_folder, _recipe, prepared):
+        corpora.append(fingerprint_corpus(prepared))
+        raise NotFiniteError("the loss is no number")
+
+    def measure():
+        callbacks = TableCallbacks(train=train)
+        return reproduce.table3(
+            tmp_path, scale="toy", rows=["base"], settings=CHANGES, callbacks=callbacks, **texts()
+        )
+
+    with pytest.raises(NotFiniteError):
+        measure()
+    known = replace(result("A-h1", 30.0), data=corpora[0])
+    folder = tmp_path / "rows/A-h1-seed1"
+    folder.mkdir(parents=True)
+    for other in (replace(known, table="table2"), replace(known, data={"train": "x"})):
+        write_result(folder, other)
+        with pytest.raises(InputError, match="from another corpus or for another table"):
+            measure()
+    write_result(folder, known)
+    assert [error.fact for error in measure().errors] == ["the loss is no number"]
+    assert len(corpora) == 2
+
+
+def test_a_store_and_callbacks_of_none_are_as_if_left_out(tmp_path):
+    folder = tmp_path / "rows/A-h1-seed1"
+    folder.mkdir(parents=True)
+    write_result(folder, result("A-h1", 30.0))
+    options: Any = {"scale": "toy", "settings": CHANGES, "store": None, "callbacks": None}
+    with pytest.raises(InputError, match="from another corpus"):
+        reproduce.table3(tmp_path, **options, **texts())

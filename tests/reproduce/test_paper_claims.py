@@ -226,3 +226,19 @@ def test_a_finding_has_an_interval_only_where_its_seeds_differ():
     record = {"finding": "a ÷ b", "expected": "over 1", "mean": 2.0, "verdict": "holds"}
     assert run.list_cells(record | {"low": 2.0, "high": 2.0})[3] == ""
     assert run.list_cells(record | {"low": 1.5, "high": 2.5})[3] == "1.5 to 2.5"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_seed_whose_row_diverged_is_an_error_and_the_others_are_reported(
+    monkeypatch, tmp_path, value
+):
+    claim = PaperClaim(
+        name="one", section="1", sentence="A.", findings=[DIFFERENCE],
+        measure=lambda seed, _: {"a": value if seed == 2 else seed + 0.5, "b": seed},
+    )  # fmt: skip
+    monkeypatch.setattr(run, "CLAIMS", {"one": claim})
+    report = reproduce.claims(tmp_path)
+    assert [error.fact for error in report.errors] == [
+        "one, seed 2: a row diverged, and nothing can be compared"
+    ]
+    assert [(row["seeds"], row["verdict"]) for row in report.rows] == [("1 3", "holds")]

@@ -133,6 +133,15 @@ def test_nothing_is_found_of_a_row_that_diverged(perplexity):
     assert verdict(result("A-h1", 20.0, 3_999.0)) == "supported"  # of 4,000 symbols
 
 
+@pytest.mark.parametrize("perplexity", [math.inf, math.nan])
+def test_a_row_that_diverged_changes_no_verdict_on_others_and_is_in_the_report(perplexity):
+    others = [*BASE, result("A-h1", 28.5)]
+    diverged = [result("C-N2", bleu, perplexity, seed=n) for n, bleu in enumerate((0.0, 9.0), 1)]
+    assert [one for one in found(*others, *diverged) if "C-N2" not in one[-1]] == found(*others)
+    page = build_report(table(*others, *diverged)).markdown()
+    assert re.search(r"\| C-N2 \|.*\| nan ± nan \||\| C-N2 \|.*\| inf ± nan \|", page)
+
+
 def test_nothing_is_found_at_a_scale_that_shows_nothing():
     toy = replace(table(*BASE, result("A-h1", 20.0)), scale="toy")
     _, *lines = claims.compare_claims(toy, CLAIMS, FIGURES)
@@ -241,3 +250,12 @@ def test_a_row_of_one_s_own_has_empty_cells_where_the_paper_prints_nothing():
     assert (shown["row"], shown["BLEU"]) == ("mine", "31.00")
     assert [shown[name] for name in ("PPL printed", "BLEU printed", "params")] == ["", "", ""]
     assert build_report(found).rows[-1]["row"] == "mine"
+
+
+def test_a_row_that_was_trained_on_ones_own_text_is_not_comparable():
+    near = {"value": 25.1, "signature": "words", "paper_comparability": "near them"}
+    recipe = with_changes(TABLE_3["base"], {"data.corpus": "your own: a.tsv"})
+    large = elsewhere(BASE[0], scale=PAPER.name, recipe=recipe, paper_bleu=near)
+    page = build_report(table(large)).markdown()
+    assert "not comparable: trained on your own: a.tsv, not " in page
+    assert "near them" not in page

@@ -2,6 +2,7 @@
 
 import shutil
 from collections import Counter
+from typing import Any
 
 import pytest
 from tests.cli.language import sentences
@@ -195,3 +196,10 @@ def test_a_run_with_a_development_set_does_not_go_on_without_it(tmp_path):
     run = transduce.train(tmp_path / "run", pairs, pairs[:9], recipe="tiny", settings=settings)
     with pytest.raises(InputError, match="has a development set"):
         transduce.train(run.folder, dev=False, settings={"training.steps": 2})
+
+
+def test_a_development_set_of_0_is_not_taken_for_false(tmp_path):
+    wrong: Any = 0
+    with pytest.raises(InputError, match="dev"):
+        transduce.train(tmp_path / "run", [("a", "b")] * 9, wrong)
+    assert not (tmp_path / "run").exists()

@@ -50,7 +50,7 @@ def describe_unknown_keyword(function: str, name: str, known: Mapping[str, objec
     """Return an error message that suggests a similar argument, or the setting of that name."""
     settings = Recipe(name="none").flat_settings()
     paths = [path for path in settings if path.endswith(f".{name}")]
-    if paths and "settings" in known:
+    if paths and "settings" in known and f"{name}s" not in known:  # `seeds` of a table
         hint = f"settings={{'{paths[0]}': …}}"
     else:
         hint = suggest_names(name, known)

@@ -38,14 +38,14 @@ def test_rows_are_saved_in_the_geometry_and_colours_of_the_papers_figures(browse
 
 @pytest.mark.parametrize("name", ["lines", "rows", "matrix", "grid", "align"])
 def test_every_view_is_saved_as_well_formed_svg(browser, name):
-    view = make_view(["<b>&\"'", "\x00\x1b", "]]>", "b"], ["x", "y"], layers=2, heads=2)
+    view = make_view(["<b>&\"'", "\x00\x1b", "]]>", "a\uffff"], ["x", "y"], layers=2, heads=2)
     open_view(browser, view, f"v={name}&q=1")
     drawing = read_svg(browser)
     assert float(drawing.get("width")) > 0
     texts = [one.text for one in drawing.iter(f"{SPACE}text")]
     if name in ("lines", "rows", "matrix"):
         assert "<b>&\"'" in texts
-        assert "[U+0000][U+001B]" in texts
+        assert {"[U+0000][U+001B]", "a[U+FFFF]"} <= {*texts}
 
 
 LONG = make_view([f"word{i}" for i in range(26)], ["a"])
@@ -146,3 +146,9 @@ def test_contrast_of_squares_and_lines_is_high_enough(browser):
     found = np.array(browser.run(script))
     assert found[:, :2].min() >= 4.5
     assert found[:, 2:].min() >= 3
+
+
+def test_a_word_that_xml_may_not_hold_is_saved_as_png(browser):
+    open_view(browser, make_view(["a\uffff", "\ufffe"], ["x"], layers=1, heads=1), "v=lines")
+    _, png, _ = save_all(browser)
+    assert png.startswith(b"\x89PNG")

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,11 @@ def test_a_head_that_is_not_there_is_refused(asked, fact):
     view = view_of(cross=np.full((1, 1, 2, 3), 1 / 3, dtype=np.float32))
     with pytest.raises(InputError, match=fact):
         view.head(*asked)
+
+
+def test_layers_without_weights_are_refused_where_depths_differ():
+    weights = np.full((1, 1, 2, 3), 1 / 3, dtype=np.float32)
+    view = replace(view_of(cross=weights), layers=(1, 2))
+    assert view.select_layers([1, 2]).layers == (1, 2)
+    with pytest.raises(InputError, match="no attention weights\nhint: known: 1"):
+        view.select_layers([2])

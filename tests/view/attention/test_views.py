@@ -173,6 +173,13 @@ def test_every_key_does_what_the_help_says(browser):
         assert (key, state(browser, name)) == (key, value)
 
 
+def test_a_step_after_the_last_does_not_let_go_of_the_last(browser):
+    open_view(browser, VIEW, "k=cross")
+    follow(browser, f"k=cross&o={len(VIEW.steps)}")
+    press(browser, ">")
+    assert state(browser, "step") == len(VIEW.steps)
+
+
 def test_words_are_chosen_by_keys_alone(browser):
     open_view(browser, VIEW)
     browser.run("document.getElementById('readers').focus()")
@@ -268,6 +275,18 @@ def test_a_sentence_from_right_to_left_mirrors_the_page(browser):
     reader, read = (browser.run(BOX, name)["x"] for name in ("readers-0", "read-0"))
     assert reader > read
     assert browser.run("return transduce.page.lines") == 3
+
+
+def test_a_long_row_from_right_to_left_shows_the_lines_of_the_words_in_view(browser):
+    words = ["كلمة"] * 150
+    weights = np.full((1, 1, 151, 151), 1 / 151, dtype=np.float32)  # too little for a line
+    weights[0, 0, :30] = np.eye(30, 151)
+    view = make_view(words, words, layers=1, heads=1, kinds=["encoder"])
+    browser.resize(900, 700)
+    open_view(browser, replace(view, weights={"encoder": weights}), "v=rows&h=1&e=1")
+    assert browser.run("return transduce.page.lines") == 30
+    browser.run("document.getElementById('stage').scrollBy(-99999, 0)")
+    browser.wait("transduce.page.lines === 0")
 
 
 ARABIC, ENGLISH = ["هذا", "كتاب", "جديد"], ["a", "new", "book"]

@@ -39,6 +39,11 @@ def scales(panel):
     )
 
 
+def read_across(panel):
+    """Return the labels of x, from left to right."""
+    return [t.text for t in panel.findall(f"{SVG}text") if t.get("text-anchor") == "middle"]
+
+
 def lines(panel, color, width):
     """Return the points of the curves of a colour and width, in pixels; a mark has two at most."""
     drawn = panel.find(f"{SVG}g").iter(f"{SVG}path")

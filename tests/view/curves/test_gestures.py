@@ -1,11 +1,21 @@
 """The page of training curves by mouse, keys and link, on every screen, with hostile names."""
 
+import csv
+import io
 import json
 import re
 
 import pytest
-from tests.view.curves.drawing import LEFT, RIGHT, SVG, drawing, link, values
-from tests.view.curves.logs import loss, update, write_log
+from tests.view.curves.drawing import (
+    LEFT,
+    RIGHT,
+    SVG,
+    drawing,
+    link,
+    read_across,
+    values,
+)
+from tests.view.curves.logs import loss, update, validation, write_log
 
 import transduce
 
@@ -144,3 +154,81 @@ def test_hostile_names_are_text(opened, tmp_path):
     assert browser.run("return document.querySelector('#runs .name').textContent") == name
     assert drawing(browser)[2].find(f"{SVG}text").text.startswith(name)
     assert json.dumps(name)[1:-1] not in (tmp_path / "a.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("state", "factor"),
+    [
+        ("logx=1", 2),
+        ("logx=1&from=0&to=100", 1),
+        ("from=9000000000000000&to=9000000000000004", 1),
+    ],
+)
+def test_however_far_one_zooms_the_page_has_axes_and_can_zoom_back(opened, state, factor):
+    browser = opened(state)
+    browser.run("for (let n = 0; n < 99; n++) transduce.app.zoomBy(arguments[0])", factor)
+    browser.next_frame()
+    for panel in drawing(browser):
+        paths = [path.get("d") for path in panel.iter(f"{SVG}path")]
+        assert not re.search("NaN|Infinity", " ".join(paths))
+    browser.run("transduce.app.zoom(100, 200)")
+    browser.next_frame()
+    assert "150" in read_across(drawing(browser)[0])
+
+
+def test_scores_that_differ_in_their_last_bit_are_drawn(opened, tmp_path):
+    scored = [validation(2, 1.0, 100.0), validation(4, 1.0, 100.00000000000001)]
+    run = write_log(tmp_path / "run", [*map(update, range(1, 6)), *scored])
+    transduce.curves(run, output=tmp_path / "a.html")
+    assert len(drawing(opened(file=tmp_path / "a.html"))) == 6
+
+
+@pytest.mark.parametrize("axis", ["step", "tokens", "seconds"])
+@pytest.mark.parametrize("logx", ["0", "1"])
+def test_labels_of_x_differ_in_a_narrow_range(opened, axis, logx):
+    browser = opened(f"x={axis}&logx={logx}&from=1100000&to=1100100")
+    labels = read_across(drawing(browser)[0])
+    assert len(labels) > 2
+    assert len(set(labels)) == len(labels)
+
+
+def test_the_point_moves_in_a_page_whose_address_may_not_change(opened):
+    browser = opened()
+    browser.run("history.replaceState = () => { throw new DOMException('', 'SecurityError'); }")
+    before = values(browser)
+    browser.move("#panel-loss .plot")
+    browser.next_frame()
+    assert values(browser) != before
+    browser.click("#log-x")
+    browser.wait("transduce.app.state.logX")
+
+
+def test_a_link_that_is_followed_in_an_open_page_changes_it(opened):
+    browser = opened("smooth=2")
+    browser.run("location.hash = 'x=tokens&logx=1&off=1'")
+    browser.wait("transduce.app.state.axis === 'tokens'")
+    browser.next_frame()
+    assert link(browser) == "x=tokens&logx=1&off=1"
+    assert browser.run("return document.getElementById('smooth').value") == "0"
+    assert len(values(browser)) == 1
+
+
+def test_numbers_of_a_german_page_have_one_decimal_sign(opened, tmp_path):
+    events = [update(step, learning_rate=0.00005123) for step in range(1, 7)]
+    transduce.curves(write_log(tmp_path / "run", events), output=tmp_path / "a.html")
+    text = (tmp_path / "a.html").read_text("utf-8")
+    begin = '{"language":"'
+    assert text.count(f'{begin}","texts"') == 1
+    german = tmp_path / "german.html"
+    german.write_text(text.replace(f'{begin}","texts"', f'{begin}de","texts"'), "utf-8")
+    browser = opened("x=seconds&from=0.5&to=1.5&at=1.25", file=german)
+    shown = browser.run("return document.body.innerText") + str(read_across(drawing(browser)[0]))
+    assert {"5,123e-5", "1,2"} <= set(re.findall(r"\d,\d+(?:e-\d)?", shown))
+    assert re.findall(r"\d\.\d", shown) == []
+
+
+def test_csv_has_the_validations_of_the_range_that_is_shown(opened):
+    browser = opened("from=150&to=250")
+    rows = list(csv.DictReader(io.StringIO(browser.run("return transduce.writeCsv()"))))
+    assert [one["step"] for one in rows if one["kind"] == "validation"] == ["200"]
+    assert {int(one["step"]) for one in rows} == {*range(150, 251)}

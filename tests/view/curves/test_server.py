@@ -4,17 +4,19 @@ import http.client
 import json
 import os
 import socket
+import tempfile
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 from tests.view.curves.logs import update, write_log
 from tests.view.curves.serving import serve
 
-from transduce.errors import FolderError, InputError
+from transduce.errors import FolderError, InputError, TransduceError
 from transduce.training.journal import LOG
 from transduce.view.curves import server as server_module
-from transduce.view.curves.server import CurvesServer
+from transduce.view.curves.server import CurvesServer, FollowedLog
 
 
 @pytest.fixture
@@ -225,3 +227,28 @@ def test_a_port_that_is_taken_and_runs_that_are_none_are_refused(run, tmp_path):
     os.mkfifo(tmp_path / LOG)
     with pytest.raises(FolderError, match="is no regular file"):
         CurvesServer([tmp_path])
+
+
+@contextmanager
+def as_a_plain_user():
+    """Have the rights of a user that owns nothing, in a with block, if this is root."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(65_534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+
+def test_a_folder_that_may_not_be_entered_is_no_empty_run():
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        run = write_log(Path(place, "run"), [update(1)])
+        try:
+            run.chmod(0o644)
+            with as_a_plain_user(), pytest.raises(TransduceError, match="Permission denied"):
+                FollowedLog(run)
+        finally:
+            run.chmod(0o755)

@@ -336,6 +336,22 @@ def test_translations_that_are_too_long_to_read_in_time_still_fill_a_minute_in_t
 
 
 @pytest.mark.browser
+def test_the_page_shows_captions_that_are_too_long_to_read_in_time_in_their_order(
+    browser, translator
+):
+    open_explainer(browser, translator, *TEXTS)
+    browser.run(
+        "const { header } = transduce, line = header.film.find(one => !one.needs);"
+        "header.film = arguments[0].map(n => ({ ...line, text: 'x'.repeat(n) }));",
+        [1_000, 2_000],
+    )
+    browser.click("#begin-film")
+    browser.wait("transduce.film.data && transduce.film.isPlaying")
+    times = browser.run("return transduce.film.lines.map(one => [one.begin, one.end])")
+    assert times == [pytest.approx(pair) for pair in ((0.0, 20.0), (20.0, 60.0))]
+
+
+@pytest.mark.browser
 def test_every_picture_of_a_film_of_ones_own_is_shown_by_a_model_without_experiments(
     browser, tmp_path
 ):

@@ -122,6 +122,29 @@ def test_what_is_typed_is_translated(opened):
     )
 
 
+def test_what_is_typed_is_kept_when_another_control_is_pressed_at_once(opened):
+    opened.click("#text")
+    opened.press("Control+a")
+    opened.move("#station-next")
+    typed = [{"type": kind, "value": key} for key in "dog" for kind in ("keyDown", "keyUp")]
+    click = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+    waits = [{"type": "pause", "duration": 0}] * len(typed)
+    keyboard = {"type": "key", "id": "keyboard", "actions": typed}
+    opened.act([keyboard, opened.mouse([*waits, *click])])
+    opened.wait("transduce.page.ready && transduce.state().panel !== 'pieces'")
+    assert state(opened, "text") == "dog"
+    assert opened.run("return document.getElementById('text').value") == "dog"
+
+
+@pytest.mark.parametrize("typed", ["a \ud83d", "\ude00 a", "x" * 999 + "\U0001f600"])
+def test_half_a_surrogate_pair_becomes_the_replacement_character(opened, typed):
+    change(opened, text=typed, prefix=typed)
+    for name in ("text", "prefix"):
+        assert state(opened, name).count("\ufffd") == 1
+    link = opened.run("return transduce.writeHash(transduce.state())")
+    assert link.count("%EF%BF%BD") == 2
+
+
 @pytest.mark.parametrize("typed", ["", "   ", "x" * 60])
 def test_an_empty_or_long_sentence_is_named_and_the_page_lives_on(opened, typed):
     change(opened, text=typed)

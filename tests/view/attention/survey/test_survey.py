@@ -11,6 +11,7 @@ from tests.inference.random_models import (
     ensemble_of,
     translator_of_six_heads,
 )
+from tests.view.attention.samples import make_view
 from tests.view.browser import Browser
 
 import transduce
@@ -20,7 +21,12 @@ from transduce.paper.model import build_transformer
 from transduce.settings import Data
 from transduce.tasks import build_task
 from transduce.view.attention.attend import record_attention
-from transduce.view.attention.survey.survey import HeadSurvey, SurveyedHead, build_survey_page
+from transduce.view.attention.survey.survey import (
+    HeadSurvey,
+    KindSums,
+    SurveyedHead,
+    build_survey_page,
+)
 from transduce.view.attention.tendencies import compute_tendencies
 from transduce.vocabulary.vocabulary import Vocabularies
 
@@ -69,6 +75,17 @@ def test_entropy_and_distance_are_means_over_all_queries(surveyed, views):
             entropies += [tendency.entropy] * rows
         assert one.distance == pytest.approx(np.mean(distances), abs=1e-5)
         assert one.entropy == pytest.approx(np.mean(entropies), abs=1e-5)
+
+
+@pytest.mark.parametrize("count", [3, 5, 8])
+def test_a_head_surveyed_by_one_pair_has_the_label_of_its_tendency_there(count):
+    view = make_view(["a"] * count, [f"b{n}" for n in range(count)], seed=count)
+    for kind, heads in compute_tendencies(view).items():
+        sums = KindSums()
+        sums.add(view, kind, heads)
+        expected = [[one.label for one in layer] for layer in heads]
+        places = [[(n, h) for h in range(len(layer))] for n, layer in enumerate(heads)]
+        assert [[sums.describe(*at)[0].label for at in row] for row in places] == expected
 
 
 def test_the_aligned_share_is_the_weight_on_the_links_of_gold(translator, views):
