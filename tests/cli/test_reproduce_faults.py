@@ -103,7 +103,7 @@ def test_a_folder_of_another_table_or_corpus_is_refused_before_training(
     monkeypatch.setattr(rows_module, "train_row", lambda *_: pytest.fail("it was trained"))
     done = call(*TABLE, "--rows", "base", "--store", store, "-o", out)
     assert done.code == 2
-    assert "from another corpus or for another table" in done.stderr
+    assert "for another table, scale or corpus" in done.stderr
 
 
 def test_sigusr1_does_nothing_before_the_first_update(call, tmp_path, monkeypatch):

@@ -8,6 +8,8 @@ from tests.reproduce.results import result
 
 from transduce import reproduce
 from transduce.errors import InputError, NotFiniteError
+from transduce.recipes.scale import TOY, scaled
+from transduce.recipes.tables import TABLE_3
 from transduce.reproduce.result import write_result
 from transduce.reproduce.rows import TableCallbacks
 from transduce.runs.texts import GeneratedCorpus
@@ -104,8 +106,8 @@ def test_seeds_that_are_no_whole_numbers_are_refused(tmp_path, seeds):
 def test_results_of_another_table_or_corpus_are_refused_before_a_row_is_trained(tmp_path):
     corpora = []
 
-    def train(_folder, _recipe, prepared):
-        corpora.append(fingerprint_corpus(prepared))
+    def train(_folder, recipe, prepared):
+        corpora.append((fingerprint_corpus(prepared), recipe.data))
         raise NotFiniteError("the loss is no number")
 
     def measure():
@@ -116,12 +118,14 @@ def test_results_of_another_table_or_corpus_are_refused_before_a_row_is_trained(
 
     with pytest.raises(NotFiniteError):
         measure()
-    known = replace(result("A-h1", 30.0), data=corpora[0])
+    recipe = replace(scaled(TABLE_3["A-h1"], TOY), data=corpora[0][1])
+    known = replace(result("A-h1", 30.0), data=corpora[0][0], scale="toy", recipe=recipe)
     folder = tmp_path / "rows/A-h1-seed1"
     folder.mkdir(parents=True)
-    for other in (replace(known, table="table2"), replace(known, data={"train": "x"})):
+    for change in ({"table": "table2"}, {"data": {"train": "x"}}, {"scale": "laptop"}):
+        other = replace(known, **change)
         write_result(folder, other)
-        with pytest.raises(InputError, match="from another corpus or for another table"):
+        with pytest.raises(InputError, match="for another table, scale or corpus"):
             measure()
     write_result(folder, known)
     assert [error.fact for error in measure().errors] == ["the loss is no number"]
@@ -133,5 +137,5 @@ def test_a_store_and_callbacks_of_none_are_as_if_left_out(tmp_path):
     folder.mkdir(parents=True)
     write_result(folder, result("A-h1", 30.0))
     options: Any = {"scale": "toy", "settings": CHANGES, "store": None, "callbacks": None}
-    with pytest.raises(InputError, match="from another corpus"):
+    with pytest.raises(InputError, match="for another table, scale or corpus"):
         reproduce.table3(tmp_path, **options, **texts())

@@ -17,6 +17,7 @@ from transduce.reproduce.paper_claims import measures, run
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING, Finding, PaperClaim
 from transduce.reproduce.paper_claims.measures import ROWS, count_layers, measure_products
 from transduce.reproduce.result import write_result
+from transduce.reproduce.rows import TableCallbacks
 
 DIFFERENCE = Finding("a - b", "a - b", 0.0)
 
@@ -237,8 +238,11 @@ def test_a_seed_whose_row_diverged_is_an_error_and_the_others_are_reported(
         measure=lambda seed, _: {"a": value if seed == 2 else seed + 0.5, "b": seed},
     )  # fmt: skip
     monkeypatch.setattr(run, "CLAIMS", {"one": claim})
-    report = reproduce.claims(tmp_path)
-    assert [error.fact for error in report.errors] == [
-        "one, seed 2: a row diverged, and nothing can be compared"
-    ]
+    failures: list[str] = []
+    callbacks = TableCallbacks(
+        on_failure=lambda row, error: failures.append(f"{row}: {error.fact}")
+    )
+    report = reproduce.claims(tmp_path, callbacks=callbacks)
+    assert failures == ["one: seed 2: a value is not finite"]
+    assert [error.fact for error in report.errors] == ["seed 2: a value is not finite"]
     assert [(row["seeds"], row["verdict"]) for row in report.rows] == [("1 3", "holds")]

@@ -156,7 +156,7 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
         ({"r": 1}, "--r 1 reaches no other position"),
         ({"k": 4}, "--k must be odd, not 4"),
         ({"r": 16}, "--r must be odd, not 16"),
-        ({"paths": ()}, "paths: lengths are at least 1, not 0\nhint: such as paths=(8, 16)"),
+        ({"paths": ()}, "paths: no length is given\nhint: such as paths=(8, 16)"),
         ({"paths": (8, -1)}, "paths: lengths are at least 1, not -1"),
         ({"rounds": 0}, "rounds must be more than 0, not 0"),
         ({"n": (64, 1_000_000)}, "--n 1000000: self-attention needs about 149,012 GiB, and this"),

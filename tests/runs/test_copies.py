@@ -4,10 +4,13 @@ import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 from unittest.mock import ANY
 
 import pytest
+from fsspec import register_implementation  # type: ignore[import-untyped]
 from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
+from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 from tests.runs.corpora import TOY, prepared_toy
 from tests.runs.test_resume import numbers
 
@@ -327,3 +330,37 @@ def test_a_disk_that_is_too_small_for_a_run_is_named_and_not_the_address(
     with pytest.raises(SaveError, match=r"needs .* MB, and 0\.0 MB are free on this disk"):
         RunCopy(str(copied)).restore(tmp_path / "back")
     assert not (tmp_path / "back").exists()
+
+
+class Objects(MemoryFileSystem):  # type: ignore[misc]
+    """An object store: a folder is there while files are in it, and no others can be listed."""
+
+    protocol = "objects"
+    store: ClassVar[dict[str, object]] = {}
+    pseudo_dirs: ClassVar[list[str]] = [""]
+
+    def makedirs(self, path, exist_ok=False):
+        pass
+
+    def put_file(self, lpath, rpath, **_):
+        self.pipe_file(rpath, Path(lpath).read_bytes())
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return "/" + path.removeprefix("objects://").strip("/")
+
+
+def test_a_run_is_copied_to_an_object_store_that_has_no_folders(train, tmp_path):
+    register_implementation("objects", Objects, clobber=True)
+    train(steps=1, copy="objects://bucket/run")
+    train(steps=2, copy="objects://bucket/run")
+    shutil.rmtree(tmp_path / "run")
+    assert train(steps=3, copy="objects://bucket/run").progress.step == 3
+
+
+def test_what_a_killed_copy_left_goes_with_the_next_copy(train, tmp_path):
+    run = train(steps=1).folder
+    left = tmp_path / "copy" / "files" / f".tmp-{'0' * 16}-{'a' * 64}"
+    left.write_bytes(b"half a file")
+    RunCopy(str(tmp_path / "copy")).save(run)
+    assert not left.exists()

@@ -35,7 +35,7 @@ RULES: Mapping[str, str] = MappingProxyType(
     {
         "empty": "a side is empty",
         "copy": "both sides are equal",
-        "length": "one side has over three times the characters of the other",
+        "length": "one side is over three times as long as the other",
         "repetition": "the target repeats a phrase more often than the source",
         "language": "a side reads like another language",
         "numbers": "the numbers of both sides differ",
@@ -71,7 +71,7 @@ class Rules:
         shorter, longer = sorted(map(measure_width, both))
         found = {
             "copy": source == target,
-            "length": longer >= FEWEST and longer > MOST_RATIO * shorter,
+            "length": max(map(len, both)) >= FEWEST and longer > MOST_RATIO * shorter,
             "repetition": repeats >= REPEATS and repeats > count_repeats(source),
             "language": any(map(is_in_other_language, both, self.languages)),
             "numbers": self.numbers and count_numbers(source) != count_numbers(target),
@@ -83,8 +83,15 @@ class Rules:
 
 
 def measure_width(text: str) -> int:
-    """Return a text's length in characters, of which a Chinese, Japanese or Korean one is 3."""
-    return len(text) + 2 * sum(unicodedata.east_asian_width(one) in "WF" for one in text)
+    """Return a text's length, with 3 for each Chinese, Japanese or Korean letter."""
+    if text.isascii():
+        return len(text)
+    return len(text) + 2 * sum(map(is_wide_letter, text))
+
+
+def is_wide_letter(character: str) -> bool:
+    """Return whether a character is a letter as wide as a Chinese one."""
+    return unicodedata.east_asian_width(character) in "WF" and character.isalpha()
 
 
 def count_repeats(text: str) -> int:

@@ -52,7 +52,7 @@ def open_marked(path: Path, flags: int) -> int:
     while True:
         descriptor = os.open(path, flags, 0o666)
         mark_alive(descriptor)
-        if not flags & os.O_EXCL or os.fstat(descriptor).st_nlink:
+        if not flags & os.O_EXCL or os.path.lexists(path):
             return descriptor
         os.close(descriptor)
 

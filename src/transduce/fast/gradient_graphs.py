@@ -232,7 +232,7 @@ class GradientGraphs:
         torch.cuda.set_rng_state(draws, flat.device)
         try:
             is_same = is_near(other(), sums) and is_near(flat, end)
-        # too little memory, an operator that no graph can hold, or, rounded up, too few positions
+        # memory runs out, no graph can hold an operator, or a rounded length has no position
         except (RuntimeError, InputError):
             is_same = False
         restore(self.optimiser, end, still_stale)

@@ -123,7 +123,10 @@ def sample_sources(
     n: int,
 ) -> list[list[Hypothesis]]:
     """Return `n` random samples for each source, seeded by `sampling.seed` and its key."""
-    search = fit_batch_size(models, sources, search, n, SAMPLING_COPIES)
+    copies = (
+        COPIES if sampling.top_k else SAMPLING_COPIES
+    )  # with top-k, keys are those of k symbols
+    search = fit_batch_size(models, sources, search, n, copies)
     operations = choose_search_operations(models, len(sources))
     model, sources = with_constraints(combine_models(models, operations), sources)
     strategy = sampling_strategy(

@@ -40,8 +40,8 @@ def require_recipe(recipe: object) -> None:
 
 # what `scaled` and `customise_recipe` add to a name, and `shorten_name` to a long one
 DERIVED = re.compile(
-    r"(?: at (?:toy|laptop|gpu-minutes|gpu-hour|paper|claims))?"
-    r"(?: with (?:\w+\.\w+=.*|\d+ changed settings))?$",
+    r"(?: at (?:toy|laptop|gpu-minutes|gpu-hour|paper|claims))*"
+    r"(?: with (?:\w+\.\w+=.*|\d+ changed settings?))?$",
     re.DOTALL,
 )
 

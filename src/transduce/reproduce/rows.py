@@ -165,7 +165,7 @@ def train_rows(  # noqa: PLR0915 - all steps of a table's rows, in their order
     require_scorable(choose_metrics(references), references, recipe.data.target_language)
     text_names = list_names(prepared.data)
     jobs = [replace(job, recipe=with_changes(job.recipe, text_names)) for job in jobs]
-    require_own_results(request.output, jobs[0].table, fingerprint_corpus(prepared))
+    require_own_results(request.output, jobs[0], fingerprint_corpus(prepared))
     failures: list[TransduceError] = []
     for number, job in enumerate(jobs, start=1):
         row = f"row {job.row}, seed {job.seed} ({number} of {len(jobs)})"
@@ -189,11 +189,12 @@ def train_rows(  # noqa: PLR0915 - all steps of a table's rows, in their order
     return failures
 
 
-def require_own_results(folder: Path, table: str, corpus: Mapping[str, str]) -> None:
-    """Raise InputError if a folder has a result of another table, or on another corpus."""
+def require_own_results(folder: Path, job: RowJob, corpus: Mapping[str, str]) -> None:
+    """Raise InputError if a folder has a result of another table, scale, language or corpus."""
+    wanted = job.table, job.scale.name, job.recipe.data.languages, corpus
     for one in gather_results((folder,))[0] if folder.exists() else ():
-        fact = f"has a result of {one.recipe.name} from another corpus or for another table"
-        if (one.table, dict(one.data)) != (table, corpus):
+        fact = f"has a result of {one.recipe.name} for another table, scale or corpus"
+        if (one.table, one.scale, one.recipe.data.languages, dict(one.data)) != wanted:
             raise InputError(fact, "choose another folder with -o", file=folder)
 
 

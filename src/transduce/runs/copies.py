@@ -19,6 +19,7 @@ from transduce.checkpoint.steps import find_newest_step
 from transduce.durable.files import (
     atomic_file,
     delete,
+    delete_leftovers,
     raise_save_errors,
     require_disk_space,
     temporary_path,
@@ -125,8 +126,7 @@ class RunCopy:
         with self.refuse_faults(SaveError, "the run could not be copied"):
             files = {name: self.hash_once(path) for name, path in list_files(run)}
             self.system.makedirs(f"{self.root}/{FILES}", exist_ok=True)
-            found = self.system.ls(f"{self.root}/{FILES}", detail=False)
-            there &= {PurePosixPath(path).name for path in found}  # a listed one may be lost
+            there &= self.list_there()  # a listed file may be lost
             for name, (size, digest) in files.items():
                 if digest not in there:
                     self.put_file(run / name, digest)
@@ -139,10 +139,17 @@ class RunCopy:
             else:
                 self.system.pipe_file(f"{self.root}/{LIST}", data)
             kept = {digest for _, digest in files.values()}
-            for path in self.system.ls(f"{self.root}/{FILES}", detail=False):
-                name = PurePosixPath(path).name  # of an earlier copy, perhaps an interrupted one
-                if name not in kept and HASH.fullmatch(name):
-                    self.system.rm_file(self.locate(name))
+            for name in self.list_there() - kept:  # of an earlier copy, perhaps an interrupted one
+                self.system.rm_file(self.locate(name))
+            if self.is_local:
+                delete_leftovers(Path(self.root))  # of copies that were killed
+
+    def list_there(self) -> set[str]:
+        """Return the hashes of all files at the address; none before the first file is there."""
+        folder = f"{self.root}/{FILES}"  # in an object store only files make folders
+        self.system.invalidate_cache()
+        paths = self.system.ls(folder, detail=False) if self.system.exists(folder) else []
+        return set(filter(HASH.fullmatch, (PurePosixPath(path).name for path in paths)))
 
     def put_file(self, path: Path, digest: str) -> None:
         """Copy a file there, synced to disk if that is a local one, before the list names it."""

@@ -30,7 +30,8 @@ from transduce.vocabulary import END
 GOLDEN = -0x61C8864680B583EB  # SplitMix64's increment: 2^64 / golden ratio, as a signed number
 # Lower temperatures count as this one, because a log P of -3e8 nats would overflow. Even far above
 # it the noise, at most 40 nats, changes no draw.
-COLDEST, HOTTEST = 1e-30, 1e30  # temperatures beyond these would become 0 or infinity in float32
+COLDEST = 1e-30
+HOTTEST = 1e30  # higher temperatures count as this one; some would be infinite in float32
 # the shift and the factor of each round of SplitMix64
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
 

@@ -63,7 +63,8 @@ class MeasurementPlan:
             require(
                 wide % 2 == 1, f"--{name} must be odd, not {wide}", "it is centred on a position"
             )
-        shortest = min(self.paths, default=0)
+        shortest = min(self.paths, default=1)
+        require(bool(self.paths), "paths: no length is given", "such as paths=(8, 16)")
         require(
             shortest > 0, f"paths: lengths are at least 1, not {shortest}", "such as paths=(8, 16)"
         )

@@ -89,8 +89,10 @@ def measure_claim(
             with create_and_lock_folder(folder):
                 values, where = claim.measure(seed, runs), describe_environment(torch.device("cpu"))
                 if not all(map(math.isfinite, values.values())):
-                    fact = f"{claim.name}, seed {seed}: a row diverged, and nothing can be compared"
-                    errors.append(InputError(fact, "the other seeds are reported"))
+                    what = "a row diverged" if claim.rows else "a value is not finite"
+                    fault = InputError(f"seed {seed}: {what}", "the other seeds are reported")
+                    errors.append(fault)
+                    callbacks.on_failure(claim.name, fault)
                     continue
                 found = {"seed": seed, "values": values, "environment": where, "date": today()}
                 write_atomically(folder / VALUES, to_checksummed_json(found))

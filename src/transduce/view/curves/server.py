@@ -63,8 +63,7 @@ class FollowedLog:
     def read(self) -> RunLog:
         """Read the log's new lines; return the whole log without lines that a resume made void."""
         with self.lock:
-            is_closed = not os.access(self.run, os.X_OK, effective_ids=True)
-            if not is_closed and not os.path.lexists(self.path):
+            if is_missing(self.path):
                 self.known = empty_part()
             elif self.known.size and has_line_end(self.path, self.known.size):
                 new = read_log_part(self.path, self.known.size)
@@ -72,6 +71,17 @@ class FollowedLog:
             else:
                 self.known = replace(read_cached_log(self.path), tail=b"")
             return resolve_resumes(self.known)
+
+
+def is_missing(path: Path) -> bool:
+    """Return whether nothing has a path; False also if its folder may not be searched."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def has_line_end(path: Path, offset: int) -> bool:

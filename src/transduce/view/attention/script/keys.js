@@ -7,12 +7,12 @@ function layerAt(by) {
 }
 
 const moveThreshold = by => change({ threshold: fromSlider(clamp(toSlider(state.threshold) + by, 0, 50)) });
+
 /** Goes to the step `by` after the one that is shown, if there is one. */
 function moveStep(by) {
   const step = clamp(state.step + by, 1, header.steps.length);
   if (step !== state.step) goToStep(step);
 }
-
 
 const FLIPS = { a: "all", m: "mean", w: "words", e: "marks", s: "peaks", c: "second", d: "theme" };
 const KEYS = {
