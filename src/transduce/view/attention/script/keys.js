@@ -8,11 +8,7 @@ function layerAt(by) {
 
 const moveThreshold = by => change({ threshold: fromSlider(clamp(toSlider(state.threshold) + by, 0, 50)) });
 
-/** Goes to the step `by` after the one that is shown, if there is one. */
-function moveStep(by) {
-  const step = clamp(state.step + by, 1, header.steps.length);
-  if (step !== state.step) goToStep(step);
-}
+const moveStep = by => header.steps[state.step + by - 1] && goToStep(state.step + by); // none before the first, after the last
 
 const FLIPS = { a: "all", m: "mean", w: "words", e: "marks", s: "peaks", c: "second", d: "theme" };
 const KEYS = {

@@ -92,10 +92,10 @@ function buildSteps() {
   fill("steps", ...header.steps.map(button));
 }
 
-/** Chooses a step of the output, and the word that reads for it; 0 is none. */
+/** Chooses a step of the output, and the word that reads for it, or none if the step is chosen. */
 function goToStep(step) {
-  const position = clamp(step, 0, header.steps.length), own = { step: position === state.step ? 0 : position };
-  const at = state.kind === "encoder" ? -1 : allUnits(state, "readers").findIndex(unit => unit.first < position && position <= unit.last + 1);
+  const own = { step: step === state.step ? 0 : step };
+  const at = state.kind === "encoder" ? -1 : allUnits(state, "readers").findIndex(unit => unit.first < step && step <= unit.last + 1);
   return change(at < 0 || !own.step ? own : { ...own, readers: [at], read: [] });
 }
 
