@@ -32,7 +32,10 @@ def test_a_notebook_shows_the_page_in_a_sandboxed_frame(attention, tmp_path):
     parser = Frames()
     parser.feed(attention._repr_html_())
     ((tag, attributes),) = parser.found
-    assert (tag, attributes["sandbox"]) == ("iframe", "allow-scripts allow-downloads allow-forms allow-modals")
+    assert (tag, attributes["sandbox"]) == (
+        "iframe",
+        "allow-scripts allow-downloads allow-forms allow-modals",
+    )
     path = attention.write_page(tmp_path / "page.html")
     assert attributes["srcdoc"] == path.read_text(encoding="utf-8")
     assert html.escape("<script>alert(1)") not in attention._repr_html_()
