@@ -13,7 +13,8 @@ from transduce.checkpoint.run_file import read_run
 from transduce.cli.main import transduce
 from transduce.cli.outcome import Terminated, run
 from transduce.errors import InputError, NotFiniteError
-from transduce.recipes.scale import TOY
+from transduce.recipes.scale import TOY, scaled
+from transduce.recipes.tables import TABLE_3
 from transduce.reproduce import rows as rows_module
 from transduce.reproduce.job import TableRequest
 from transduce.reproduce.result import write_result
@@ -78,10 +79,13 @@ def test_another_fault_of_torch_is_no_lack_of_memory(call, tmp_path, monkeypatch
 def test_a_signal_leaves_a_report_of_the_rows_that_are_over(
     call, tmp_path, monkeypatch, store, stop, code
 ):
-    out, corpus = tmp_path / "out", fingerprint_corpus(open_prepared(store))
+    out, prepared = tmp_path / "out", open_prepared(store)
+    corpus = fingerprint_corpus(prepared)
     for row in ("C-N2", "C-N4"):
+        recipe = replace(scaled(TABLE_3[row], TOY), data=prepared.data)
+        found = replace(result(row, 30.0), data=corpus, scale="toy", recipe=recipe)
         (out / "rows" / row).mkdir(parents=True)
-        write_result(out / "rows" / row, replace(result(row, 30.0), data=corpus))
+        write_result(out / "rows" / row, found)
 
     def stopped(*_):
         raise stop
