@@ -83,15 +83,11 @@ class Rules:
 
 
 def measure_width(text: str) -> int:
-    """Return a text's length, with 3 for each Chinese, Japanese or Korean letter."""
+    """Return a text's length; each Chinese, Japanese or Korean letter counts as 3 characters."""
     if text.isascii():
         return len(text)
-    return len(text) + 2 * sum(map(is_wide_letter, text))
-
-
-def is_wide_letter(character: str) -> bool:
-    """Return whether a character is a letter as wide as a Chinese one."""
-    return unicodedata.east_asian_width(character) in "WF" and character.isalpha()
+    wide = (one.isalpha() and unicodedata.east_asian_width(one) in "WF" for one in text)
+    return len(text) + 2 * sum(wide)
 
 
 def count_repeats(text: str) -> int:

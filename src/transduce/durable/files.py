@@ -48,7 +48,7 @@ def mark_alive(descriptor: int) -> None:
 
 
 def open_marked(path: Path, flags: int) -> int:
-    """Open a file, marked alive; a new one that another process deleted before is made again."""
+    """Open a file and mark it alive; create a new one again if another process deleted it."""
     while True:
         descriptor = os.open(path, flags, 0o666)
         mark_alive(descriptor)

@@ -92,11 +92,8 @@ class SlicedLoss(torch.autograd.Function):
             states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
         )
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
-        d_bias = (
-            None
-            if bias is None
-            else torch.zeros_like(bias, dtype=torch.promote_types(bias.dtype, torch.float32))
-        )
+        wide = torch.promote_types(weight.dtype, torch.float32)
+        d_bias = None if bias is None else torch.zeros_like(bias, dtype=wide)
         rows, few_rows = tokens_per_slice(weight), tokens_per_softmax(weight)
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)

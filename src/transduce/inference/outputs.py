@@ -123,9 +123,8 @@ def sample_sources(
     n: int,
 ) -> list[list[Hypothesis]]:
     """Return `n` random samples for each source, seeded by `sampling.seed` and its key."""
-    copies = (
-        COPIES if sampling.top_k else SAMPLING_COPIES
-    )  # with top-k, keys are those of k symbols
+    # with top-k, only k symbols have random keys and noise
+    copies = COPIES if sampling.top_k else SAMPLING_COPIES
     search = fit_batch_size(models, sources, search, n, copies)
     operations = choose_search_operations(models, len(sources))
     model, sources = with_constraints(combine_models(models, operations), sources)

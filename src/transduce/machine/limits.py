@@ -37,7 +37,7 @@ def control_groups(controller: str) -> list[str]:
     """Return the paths of this process's control group and its ancestors; ["."] if unknown."""
     is_known = PROC_SELF_CGROUP.exists()
     text = os.fsdecode(PROC_SELF_CGROUP.read_bytes()) if is_known else ""
-    for line in text.split("\n")[:-1]:
+    for line in filter(None, text.split("\n")):
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):  # both are "" in cgroup version 2
             own = Path(path.lstrip("/"))

@@ -114,11 +114,10 @@ def list_seeds(seeds: object) -> tuple[int, ...]:
     if isinstance(seeds, int):
         return tuple(range(1, seeds + 1))
     fact = f"seeds must be a number or whole numbers, not {describe_value(seeds)}"
-    listed = tuple(seeds) if isinstance(seeds, Sequence) else ()
-    is_list = isinstance(seeds, Sequence) and not isinstance(seeds, str)
-    is_list = is_list and all(isinstance(one, int) for one in listed)
-    require(is_list, fact, "seeds=3, or seeds=[4, 5]")
-    return listed
+    listed = list(seeds) if isinstance(seeds, Sequence) else [seeds]
+    whole = tuple(one for one in listed if isinstance(one, int))
+    require(len(whole) == len(listed), fact, "seeds=3, or seeds=[4, 5]")
+    return whole
 
 
 def build_table2(pair: str) -> "TableKind":

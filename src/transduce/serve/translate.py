@@ -46,7 +46,7 @@ async def translate_texts(
         return build_answer(wanted, whole, [[]] * len(whole), detected)
     if detected:
         cuts = await cut_texts(wanted, detected["language"])
-        model = service.find(detected["language"], wanted.target)  # another one since a reload
+        model = service.find(detected["language"], wanted.target)  # replaced meanwhile?
     assert model.facts
     n, prefix = model.facts.beam if wanted.alternatives else 1, wanted.prefix or None
     orders = list[TranslationOrder]()

@@ -63,11 +63,10 @@ class MeasurementPlan:
             require(
                 wide % 2 == 1, f"--{name} must be odd, not {wide}", "it is centred on a position"
             )
-        shortest = min(self.paths, default=1)
-        require(bool(self.paths), "paths: no length is given", "such as paths=(8, 16)")
-        require(
-            shortest > 0, f"paths: lengths are at least 1, not {shortest}", "such as paths=(8, 16)"
-        )
+        hint = "such as paths=(8, 16)"
+        require(bool(self.paths), "paths: no length is given", hint)
+        shortest = min(self.paths)
+        require(shortest > 0, f"paths: lengths are at least 1, not {shortest}", hint)
         require(self.rounds > 0, f"rounds must be more than 0, not {self.rounds}")
         needed, there = SCORES * HEADS * 4 * max(self.n) ** 2, memory_bytes()
         require(

@@ -60,8 +60,7 @@ def describe_layer(view: AttentionView, kind: str, index: int) -> tuple[HeadTend
     """Return the tendency of every head of one kind in the layer with this index."""
     queries, keys = view.queries(kind), view.keys(kind)
     classes = classify_cross(queries, keys) if kind == "cross" else classify_self(queries)
-    marks = find_specials(queries)
-    counted = marks if marks.all() else ~marks
+    counted = find_counted(queries)
     weights, classes = view.weights[kind][index][:, counted], classes[counted]
     shares = np.stack(
         [(weights * (classes == number)).sum(axis=-1).mean(axis=-1) for number in NUMBERS], axis=-1
@@ -162,6 +161,12 @@ def find_words(sequence: PieceSequence) -> Int[np.ndarray, " P"]:
     """Return for each position the index of its word."""
     counts = [word.last - word.first + 1 for word in sequence.words]
     return np.repeat(np.arange(len(counts)), counts)
+
+
+def find_counted(queries: PieceSequence) -> Bool[np.ndarray, " P"]:
+    """Return for each query whether it counts: BEGIN and END do only if there are no others."""
+    specials = find_specials(queries)
+    return specials if specials.all() else ~specials
 
 
 def find_specials(sequence: PieceSequence) -> Bool[np.ndarray, " P"]:

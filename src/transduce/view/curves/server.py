@@ -74,13 +74,11 @@ class FollowedLog:
 
 
 def is_missing(path: Path) -> bool:
-    """Return whether nothing has a path; False also if its folder may not be searched."""
+    """Return whether a path does not exist; False if its folder may not be searched."""
     try:
         path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
     return False
 
 

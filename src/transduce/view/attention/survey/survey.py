@@ -44,7 +44,7 @@ from transduce.view.attention.tendencies import (
     HeadTendency,
     compute_highest_entropy,
     compute_tendencies,
-    find_specials,
+    find_counted,
     label_head,
 )
 from transduce.view.page.document import build_page, json_block, list_parts, read_texts, texts_block
@@ -319,8 +319,7 @@ class KindSums:
         scale = (keys - 1) / max(count - 1, 1) if kind == "cross" else 1.0
         apart = np.abs(np.arange(keys)[None, :] - scale * np.arange(count)[:, None])
         self.distance = self.distance + (weights * apart).sum(axis=(-2, -1))
-        marks = find_specials(view.queries(kind))  # left out of a head's entropy, too
-        counted = marks if marks.all() else ~marks
+        counted = find_counted(view.queries(kind))  # the queries of a head's entropy, too
         self.highest += count * float(compute_highest_entropy(view, kind)[counted].mean())
         self.queries += count
 
