@@ -18,7 +18,7 @@ from transduce.fast.inference_weights import (
 from transduce.fast.onednn import has_onednn_bfloat16, has_onednn_operators
 from transduce.machine.device import Processor
 from transduce.packed import Packed
-from transduce.paper.model import Linear, LinearOperator
+from transduce.paper.model import Linear
 from transduce.settings.search import InferencePrecision
 from transduce.view.explainer.weights import read_weights
 
@@ -106,7 +106,7 @@ def test_the_fused_products_equal_the_product_and_what_follows_it(bias, layout):
     x, residual = torch.randn(4, 5), torch.randn(4, 7)
     kept = residual.clone()
     plain = torch.nn.functional.linear(x, linear.weight, linear.bias)
-    operator: LinearOperator = layout(linear) if layout else linear
+    operator = layout(linear) if layout else linear
     for found, expected in (
         (operator(x), plain),
         (operator.forward_relu(x), plain.clamp(min=0)),

@@ -31,6 +31,7 @@ from transduce.paper.model import (
     SelfAttention,
     StepwiseTransformer,
     Transformer,
+    initialise,
 )
 from transduce.paper.operations import PLAIN, AttentionMask, Operations
 from transduce.paper.search import beam_search
@@ -192,7 +193,7 @@ def test_a_class_derived_from_linear_is_neither_packed_nor_rounded(precision):
 @pytest.mark.parametrize("activation", [functional.gelu, functional.silu])
 def test_int8_rounds_negative_activations_if_there_are_any(monkeypatch, activation):
     layer = FeedForward(sizes())
-    layer.initialise(torch.Generator().manual_seed(1))
+    initialise(layer, torch.Generator().manual_seed(1))
     assert is_never_negative(layer)
     monkeypatch.setattr(FeedForward, "compute_inner", lambda self, x: activation(self.inner(x)))
     assert not is_never_negative(layer)

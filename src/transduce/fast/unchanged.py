@@ -32,9 +32,9 @@ ORIGINALS: Mapping[str, tuple[Mapping[str, str], str]] = {
             "operations": f"PlainCache PlainLayerCache attend_within_rows pad_cache {ATTENTION}",
             "model": "SelfAttention CrossAttention",
         },
-        "db8a16546489",
+        "23c6fffd3120",
     ),
-    "run_layers": ({"model": STEP}, "5475b41a9f95"),
+    "run_layers": ({"model": STEP}, "84deb1880734"),
     "smoothed_loss": ({"operations": "log_softmax"}, "a9df22d99461"),
     "log_softmax": ({}, "1c967e3506b1"),
     "target_log_probs": ({"operations": "log_softmax"}, "93214df1dfcd"),
@@ -44,12 +44,12 @@ ORIGINALS: Mapping[str, tuple[Mapping[str, str], str]] = {
     "Dropout": ({"model": "Dropout"}, "b1a106e843ff"),
     "AddDropout": ({"model": "AddDropout"}, "de843554ebc9"),
     "LayerNorm": ({"model": "LayerNorm"}, "48f264bed517"),
-    "Linear": ({"model": "Linear"}, "95f4ed860fbd"),
+    "Linear": ({"model": "Linear"}, "beca8fc38e85"),
     "Residual": ({"model": "Residual LayerNorm AddDropout"}, "7e86d3d62be3"),
     "Adam": ({"training": "Adam"}, "2f02d061a359"),
     "add_gradients": (
         {"training": "add_gradients batch_loss", "model": f"{STEP} {REST}"},
-        "f313e3410621",
+        "d2275e9961cb",
     ),
 }
 

@@ -122,10 +122,6 @@ class ConvolutionLayer(ReplacementLayer):
         layout.move_to(x.device)
         return self.projection([layout.shift(x, offset) for offset in self.offsets])
 
-    def initialise(self, generator: torch.Generator) -> None:
-        """Draw all initial weights from the generator, by Glorot's rule."""
-        self.projection.fill(generator)
-
     @property
     def last_matrix(self) -> Tensor:
         """The output matrix, which `scale_by_depth` divides by √(number of sub-layers)."""
@@ -144,10 +140,6 @@ class FullProjection(nn.Module):
         """Multiply the concatenated neighbours of every position by the matrix."""
         return self.output(torch.cat(list(neighbours), dim=1))
 
-    def fill(self, generator: torch.Generator) -> None:
-        """Draw the matrix by Glorot's rule, with fan-in k d_model."""
-        self.output.fill_glorot(generator)
-
 
 @final
 class SeparableProjection(nn.Module):
@@ -165,11 +157,10 @@ class SeparableProjection(nn.Module):
             total = torch.addcmul(total, neighbour, weights)
         return self.output(total)
 
-    def fill(self, generator: torch.Generator) -> None:
-        """Draw the depthwise weights with fan-in = fan-out = k, then the matrix (Glorot's rule)."""
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw the depthwise weights by Glorot's rule, with fan-in = fan-out = k."""
         bound = math.sqrt(6 / (2 * len(self.depthwise)))
         nn.init.uniform_(self.depthwise, -bound, bound, generator=generator)
-        self.output.fill_glorot(generator)
 
 
 @final

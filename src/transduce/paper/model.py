@@ -76,18 +76,20 @@ class Transformer(nn.Module):
         self.source_positions = build_positions(sizes)
         self.target_positions = build_positions(sizes)
         self.dropout = Dropout(sizes.dropout)
-        self.encoder: Sequence[EncoderLayer] = build_stack(
-            EncoderLayer, sizes, sizes.encoder_depth, build
+        # two stacks of N layers (3.1); in a pre-norm model one more norm follows each stack
+        # Any, as a ModuleList does not type its elements
+        encoder: Any = nn.ModuleList(
+            EncoderLayer(sizes, i, build) for i in range(sizes.encoder_depth)
         )
-        self.decoder: Sequence[DecoderLayer] = build_stack(
-            DecoderLayer, sizes, sizes.decoder_depth, build
+        decoder: Any = nn.ModuleList(
+            DecoderLayer(sizes, i, build) for i in range(sizes.decoder_depth)
         )
-        self.encoder_final_norm = build_final_norm(sizes)
-        self.decoder_final_norm = build_final_norm(sizes)
+        self.encoder: Sequence[EncoderLayer] = encoder
+        self.decoder: Sequence[DecoderLayer] = decoder
+        self.encoder_final_norm = nn.Identity() if sizes.norm == "post" else LayerNorm(sizes)
+        self.decoder_final_norm = nn.Identity() if sizes.norm == "post" else LayerNorm(sizes)
         self.output_bias = OutputBias(target_symbols) if sizes.output_bias else None
-        self.output_projection: LinearOperator = Linear.from_weight(
-            self.output.weight, self.logit_bias
-        )
+        self.output_projection = Linear.from_weight(self.output.weight, self.logit_bias)
 
     def encode(self, source: Packed, operations: Operations | None = None) -> EncoderOutput:
         """Compute the encoder's output z_1 .. z_n of each source x_1 .. x_n    (section 3)"""
@@ -165,16 +167,6 @@ class Transformer(nn.Module):
 # --- Encoder and decoder stacks (section 3.1) -----------------------------------------------------
 
 
-def build_stack(
-    build_layer: "Callable[[Architecture, int, BuildMixing], nn.Module]",
-    sizes: Architecture,
-    depth: int,
-    build_mixing: "BuildMixing",
-) -> Any:  # noqa: ANN401 - torch's ModuleList does not type its elements
-    """Build the N = `depth` layers of the encoder or the decoder as a ModuleList."""
-    return nn.ModuleList(build_layer(sizes, index, build_mixing) for index in range(depth))
-
-
 @final
 class EncoderLayer(nn.Module):
     """One encoder layer: self-attention, then feed-forward    (section 3.1)"""
@@ -190,7 +182,6 @@ class EncoderLayer(nn.Module):
         x: Float[Tensor, "S d_model"],
         attend: Any,  # noqa: ANN401 - what `self_attention.build_attention` returned
     ) -> Float[Tensor, "S d_model"]:
-        """Return the layer's output; `attend` is from `build_attention`."""
         x = self.add_self(x, lambda y: self.self_attention(y, attend))
         return self.add_feed_forward(x, self.feed_forward)
 
@@ -260,15 +251,10 @@ class Residual(nn.Module):
     ) -> Float[Tensor, "R d_model"]:
         """Return `forward(x)` without dropout; `add_sublayer(y, z)` returns z + Sublayer(y).
 
-        So a sub-layer can add z in the same operation as its last matrix product
+        So a sub-layer can add the residual z in the same operation as its last matrix product
         (`Linear.forward_add`).
         """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
-
-
-def build_final_norm(sizes: Architecture) -> nn.Module:
-    """Build the norm at the end of a stack: a LayerNorm in pre-norm, the identity in post-norm."""
-    return nn.Identity() if sizes.norm == "post" else LayerNorm(sizes)
 
 
 class LayerNorm(nn.LayerNorm):
@@ -278,7 +264,6 @@ class LayerNorm(nn.LayerNorm):
         super().__init__(sizes.d_model, eps=sizes.norm_epsilon)
 
     def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
-        """Set the gain to 1 and the bias to 0."""
         self.reset_parameters()
 
 
@@ -321,8 +306,9 @@ class SelfAttention(nn.Module):
         super().__init__()
         self.mask, self.heads, self.dropout = mask, sizes.heads, sizes.attention_dropout
         self.widths = [sizes.heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v)]
-        self.query_key_value = Linear(sizes.d_model, sum(self.widths), bias=sizes.attention_biases)
-        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
+        total, bias = sum(self.widths), sizes.attention_biases
+        self.query_key_value = Linear(sizes.d_model, total, bias=bias, parts=self.widths)
+        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=bias)
         self.compatibility = Compatibility(sizes)
         self.reach = mask.reach  # how far back the newest token attends; None: no limit
 
@@ -346,11 +332,6 @@ class SelfAttention(nn.Module):
         cache.append(k, v)
         return self.output.forward_add(cache.attend(self.compatibility(q)), residual)
 
-    def initialise(self, generator: torch.Generator) -> None:
-        """Draw W^Q, W^K and W^V as three matrices, and then W^O, by Glorot's rule."""
-        self.query_key_value.fill_glorot(generator, self.widths)
-        self.output.fill_glorot(generator)
-
     @property
     def last_matrix(self) -> Tensor | None:
         """The matrix W^O, which `scale_by_depth` divides."""
@@ -366,9 +347,10 @@ class CrossAttention(nn.Module):
         self.heads, self.dropout = sizes.heads, sizes.attention_dropout
         # widths of all heads' keys and values; queries are as wide as keys
         self.widths = [sizes.heads * width for width in (sizes.d_k, sizes.d_v)]
-        self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=sizes.attention_biases)
-        self.key_value = Linear(sizes.d_model, sum(self.widths), bias=sizes.attention_biases)
-        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
+        total, bias = sum(self.widths), sizes.attention_biases
+        self.query = Linear(sizes.d_model, self.widths[0], bias=bias)
+        self.key_value = Linear(sizes.d_model, total, bias=bias, parts=self.widths)
+        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=bias)
         self.compatibility = Compatibility(sizes)
 
     def forward(
@@ -393,12 +375,6 @@ class CrossAttention(nn.Module):
         """Return residual + attention from each of R hypotheses to its own source    (3.2.3)"""
         (q,) = cache.split_heads(self.query(x), self.heads, self.widths[:1])
         return self.output.forward_add(cache.attend_to_source(self.compatibility(q)), residual)
-
-    def initialise(self, generator: torch.Generator) -> None:
-        """Draw W^Q, W^K, W^V and W^O by Glorot's rule."""
-        self.query.fill_glorot(generator)
-        self.key_value.fill_glorot(generator, self.widths)
-        self.output.fill_glorot(generator)
 
 
 @final
@@ -427,7 +403,6 @@ class Compatibility(nn.Module):
         return torch.cat([q, w.squeeze(1).expand_as(q)], dim=-1)
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw each head's matrix or vector by Glorot's rule."""
         if self.weight is not None:
             fill_glorot(self.weight, generator, [len(self.weight) // self.heads] * self.heads)
 
@@ -481,28 +456,13 @@ class FeedForward(nn.Module):
         """Return the inner layer's output, max(0, x W1 + b1), or swish in place of the ReLU."""
         return functional.silu(self.inner(x)) if self.is_swish else self.inner.forward_relu(x)
 
-    def initialise(self, generator: torch.Generator) -> None:
-        """Draw W1 and W2 by Glorot's rule and set the biases to 0."""
-        self.inner.fill_glorot(generator)
-        self.outer.fill_glorot(generator)
-
-
-@runtime_checkable
-class LinearOperator(Protocol):
-    """A `Linear`, or what `transduce.fast` puts in its place, which computes x Wᵀ + b."""
-
-    def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
-    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
-    def forward_add(
-        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
-    ) -> Float[Tensor, "R m"]: ...
-
 
 class Linear(nn.Module):
-    """The linear map x Wᵀ + b; its weights are unset until the layer that owns it draws them."""
+    """The linear map x Wᵀ + b; `parts` has the row count of each matrix stacked in W."""
 
-    def __init__(self, inputs: int, outputs: int, *, bias: bool) -> None:
+    def __init__(self, inputs: int, outputs: int, *, bias: bool, parts: Sequence[int] = ()) -> None:
         super().__init__()
+        self.parts = parts or [outputs]
         self.weight = nn.Parameter(torch.empty(outputs, inputs))
         self.bias = nn.Parameter(torch.empty(outputs)) if bias else None
 
@@ -510,7 +470,7 @@ class Linear(nn.Module):
     def from_weight(cls, weight: nn.Parameter, bias: nn.Parameter | None = None) -> "Linear":
         """Return a linear map that shares the given weight and the given bias, if any."""
         linear = cls(0, 0, bias=False)
-        linear.weight, linear.bias = weight, bias
+        linear.weight, linear.bias, linear.parts = weight, bias, ()  # its owner draws it
         return linear
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
@@ -528,10 +488,11 @@ class Linear(nn.Module):
             return torch.addmm(residual, x, self.weight.t())
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
-    def fill_glorot(self, generator: torch.Generator, rows: Sequence[int] = ()) -> None:
-        """Draw the weight with the function `fill_glorot`, given `rows`; set the bias to 0."""
-        fill_glorot(self.weight, generator, rows)
-        if self.bias is not None:
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw each matrix by Glorot's rule; set the bias to 0. Shared weights stay."""
+        if self.parts:
+            fill_glorot(self.weight, generator, self.parts)
+        if self.parts and self.bias is not None:
             nn.init.zeros_(self.bias)
 
 
@@ -550,7 +511,6 @@ class Embedding(nn.Module):
         return functional.embedding(ids, self.weight) * math.sqrt(self.weight.shape[1])
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the vectors from a normal distribution with standard deviation d_model^-0.5."""
         nn.init.normal_(self.weight, std=self.weight.shape[1] ** -0.5, generator=generator)
 
 
@@ -563,7 +523,6 @@ class OutputBias(nn.Module):
         self.weight = nn.Parameter(torch.empty(symbols))
 
     def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
-        """Set the bias to 0."""
         nn.init.zeros_(self.weight)
 
 
@@ -627,7 +586,6 @@ class LearnedPositions(nn.Module):
         return self.weight[positions]
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw from a normal distribution with the sinusoids' standard deviation, √½."""
         nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
 
 
@@ -647,10 +605,10 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 #   √½ (docs/internals/decisions/0044).
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
 #   is then divided by √(number of sub-layers in its stack), so that a stack's sub-layers together
-#   add about as much variance as the stack's input has. Without this, the LayerNorms of a post-norm
-#   model shrink the token's embedding more and more, as they divide each sum x + Sublayer(x) by its
-#   standard deviation. With it, a post-norm model learns to attend to the source in half as many
-#   updates (docs/internals/decisions/0014).
+#   add about as much variance as the stack's input has. Otherwise each LayerNorm of a post-norm
+#   model, which divides x + Sublayer(x) by its standard deviation, shrinks the token's embedding
+#   more, and the model needs twice as many updates until it attends to the source
+#   (docs/internals/decisions/0014).
 
 
 def build_transformer(
@@ -671,7 +629,7 @@ def build_transformer(
 
 @runtime_checkable
 class DrawsWeights(Protocol):
-    """A layer that draws all its initial weights from a random generator, in place."""
+    """A layer that draws in place the weights that it holds itself; its sub-modules draw theirs."""
 
     def initialise(self, generator: torch.Generator) -> None: ...
 
@@ -726,21 +684,17 @@ class StepwiseTransformer:
         return self.model.output.weight.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> Cache:
-        """Encode sources (ids that end with END); return a cache with one row per source."""
         batch = Packed.from_sentences(sources).to(self.device)
         memory = self.model.encode(batch, self.operations)
         return self.model.start_cache(memory, self.operations)
 
     def step(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
-        """Append an id to each of R hypotheses; return log P of all next symbols, and the cache."""
         outputs, cache = self.model.decode_step(ids, state, self.operations)
         log_softmax = (self.operations or self.model.operations).log_softmax
         return log_softmax(self.model.logits(outputs)), cache
 
     def reorder(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
-        """Return the cache of the hypotheses with these indices, in this order."""
         return state.reorder(rows)
 
     def concatenate(self, first: Cache, second: Cache) -> Cache:
-        """Return one cache with the hypotheses of both, `first` first."""
         return first.concatenate(second)

@@ -19,7 +19,8 @@ from torch.nn.utils.rnn import pad_sequence
 from transduce.packed import Batch
 
 # B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
-# Q: width of a query, K or 2 K (see `compatibility_scores`) · k: K or d_v
+# in shapes Q is the width of a query, K or 2 K (see `compatibility_scores`), and k is K or d_v
+# Hd_v = H · d_v: the heads' results concatenated · R2: another number of rows
 # T_P and S_P: tokens of all sentences, packed end to end
 # in the losses: T target tokens of a whole batch, followed by padding up to P tokens
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
@@ -31,10 +32,7 @@ from transduce.packed import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
-    """Which keys a query may attend to: all, no later ones, only near ones    (sections 3.2.3, 4)
-
-    A mask that is causal and has a neighbourhood hides both later and distant keys.
-    """
+    """Which keys a query may attend to: all, no later ones, only near ones    (3.2.3, 4)"""
 
     causal: bool = False  # whether a position may attend only to itself and earlier positions
     neighbourhood: int = 0  # an odd r allows a distance of at most (r - 1) / 2; 0: any
@@ -63,10 +61,7 @@ FULL_ATTENTION = AttentionMask()
 def compatibility_scores(
     q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]
 ) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k, or additive scores w · tanh(q + k) if queries are twice as wide as keys
-
-    For additive scores, `Compatibility` (model.py) appends w to each query beforehand.
-    """
+    """Q Kᵀ / √d_k; for queries twice as wide, [q, w] (see `Compatibility`), w · tanh(q + k)"""
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     q, w = q[..., None, :].chunk(2, dim=-1)  # [*B T 1 K]
@@ -94,10 +89,9 @@ def attention(
 def build_padded_attention(
     query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask
 ) -> "BatchAttention":
-    """Return a function for attention over packed sentences of these lengths, under a mask.
+    """Return a function that pads packed sentences, attends under a mask, and packs the result.
 
-    It pads the sentences to one length, attends, and packs the results. The mask is applied here
-    and, in decoding steps, in `PlainCache.layer_caches`.
+    The mask is applied here and, in decoding steps, in `PlainCache.layer_caches`.
     """
 
     def attend(
@@ -239,17 +233,13 @@ def keep_batch(batch: Batch) -> Batch:
 @final
 @dataclass(frozen=True)
 class PlainCache:
-    """For each hypothesis, the keys and values of its tokens and of its source in all layers.
-
-    Searches are faster with the cache of `transduce.fast.kv_cache`, which stores each source once,
-    and not once for each of its hypotheses.
-    """
+    """For each hypothesis, the keys and values of its tokens and of its source in all layers."""
 
     past: tuple[Float[Tensor, "N R T H K"], Float[Tensor, "N R T H d_v"]]  # keys and values
     next_positions: Int[Tensor, " R"]  # each hypothesis' length, which is its next token's position
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
-    reach: int | None = None  # how far back the next token attends; see `begin_step`
+    reach: int | None = None  # how far back the next token may attend; None: to all tokens
 
     @staticmethod
     def start(
@@ -272,10 +262,9 @@ class PlainCache:
         return int(self.next_positions.max())
 
     def begin_step(self, reach: int | None) -> "PlainCache":
-        """Return the cache with room for each hypothesis' next token.
+        """Return the cache with room for one more token per row.
 
-        That token may attend to itself and to `reach` tokens before it, or to all of them if
-        `reach` is None.
+        It attends to itself and at most `reach` tokens before it.
         """
         k, v = (pad_cache(x, x.shape[2] + 1) for x in self.past)
         return replace(self, past=(k, v), reach=reach)
@@ -336,10 +325,7 @@ class PlainLayerCache:
     def split_heads(
         self, x: Float[Tensor, "R total"], heads: int, widths: Sequence[int]
     ) -> list[Float[Tensor, "R H k"]]:
-        """Split the newest tokens' projections into heads, as `append` and `attend` take them.
-
-        Another class of `LayerCache` may return another layout.
-        """
+        """Split projections into heads; another class of `LayerCache` may return another layout."""
         return split_heads(x, heads, widths)
 
     def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
@@ -436,7 +422,6 @@ BuildAttention = Callable[[Sequence[int], Sequence[int], AttentionMask], BatchAt
 StartCache = Callable[[Sequence[Tensor], Sequence[Tensor], Sequence[int]], Cache]
 RunLayers = Callable[[Iterable[StepLayer], Tensor, Iterable[LayerCache]], Tensor]
 SmoothedLoss = Callable[[Tensor, Tensor, Tensor, float, Tensor | None], tuple[Tensor, Tensor]]
-TargetLogProbs = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
 HighestSums = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 IsAny = Callable[[Tensor], bool]
 
@@ -455,7 +440,7 @@ class Operations:
     run_layers: RunLayers = run_layers
     smoothed_loss: SmoothedLoss = smoothed_loss
     log_softmax: Callable[[Tensor], Tensor] = log_softmax
-    target_log_probs: TargetLogProbs = target_log_probs
+    target_log_probs: Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor] = target_log_probs
     highest_sums: HighestSums = highest_sums
     is_any: IsAny = is_any
     pad_batch: Callable[[Batch], Batch] = keep_batch

@@ -3,8 +3,9 @@
 The search keeps W unfinished, or live, hypotheses of each sentence. One step finds their 2 W best
 continuations. Those that end in END are finished; the best W without END stay live. Each hypothesis
 can end in only one way, so at least W of the 2 W do not end. A beam of 1 is greedy search: it
-appends the likeliest symbol until that is END. The paper's W is 4, its length penalty has α = 0.6,
-and an output has at most input length + 50 symbols; in parsing 21, 0.3 and input length + 300.
+appends the likeliest symbol until that is END. In the paper W is 4, the length penalty's α is 0.6,
+and an output has at most input length + 50 symbols, END not counted; in parsing W is 21, α is 0.3,
+and the limit is input length + 300.
 
 Any model that implements `StepwiseModel` can be searched. Many sentences are searched at once, as
 rows of the same tensors, and no result depends on the others.
@@ -79,7 +80,7 @@ Result = tuple[int, list[Hypothesis]]  # the index of a source and its hypothese
 
 
 def max_output_length(source: Sequence[int], extra: int) -> int:
-    """Return how many symbols an output may have before END: input length + extra (section 6.1)."""
+    """Return how many symbols an output may have: input length + extra, END not counted    (6.1)"""
     return len(source) - 1 + extra  # a source ends with END
 
 
@@ -147,8 +148,9 @@ class LengthScore:
     ) -> Float[Tensor, "*shape"]:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
-        More symbols never raise log P (<= 0), so no score exceeds (log P / largest divisor) +
-        largest reward, each the largest of all lengths up to the limit.
+        log P is at most 0 and never rises with a symbol, so the largest divisor gives the highest
+        quotient. No score exceeds log P / largest divisor + largest reward, each the largest of all
+        lengths up to the limit.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
@@ -157,7 +159,7 @@ class LengthScore:
 
 
 class BeamState(NamedTuple):
-    """The live and finished hypotheses of B sentences; every tensor has one row per sentence.
+    """The live and finished hypotheses; the first dimension of every tensor is the sentence.
 
     Tokens that are not written yet are END. A place without a hypothesis has log P -inf (dead).
     """
@@ -178,7 +180,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # True only for done sentences; on a GPU perhaps some steps late
+    is_leaving: Bool[Tensor, " B"]  # True only for done sentences; a fast form may be late
 
 
 @final
@@ -273,34 +275,21 @@ def expand_beams(
 def find_best_continuations(
     beams: BeamState, log_probs: Float[Tensor, "R V"], operations: Operations
 ) -> Candidates:
-    """Return the 2 W best continuations of each sentence's W hypotheses; 1 if W is 1 (greedy).
-
-    At the length limit the only continuation of a hypothesis is END.
-    """
+    """Return the 2 W best continuations of each sentence's W hypotheses; 1 if W is 1 (greedy)."""
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     count = 1 if width == 1 else min(2 * width, width * symbols)
     totals, columns = operations.highest_sums(beams.log_probs, log_probs, count)
     lengths = beams.lengths[:, None] + 1
     at_limit = lengths == beams.max_lengths[:, None]
+    # At the limit only END may follow: candidate w is hypothesis w and END, the others are dead. To
+    # mask the other V - 1 symbols would be a pass over R V numbers.
     if operations.is_any(at_limit):
-        end_totals, end_columns = append_end(beams, log_probs, count)
-        totals, columns = totals.where(~at_limit, end_totals), columns.where(~at_limit, end_columns)
+        ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
+        parents = torch.arange(count, device=log_probs.device) % width
+        totals = totals.where(~at_limit, pad(ended, (0, count - width), value=-torch.inf))
+        columns = columns.where(~at_limit, parents * symbols + END)
     ids = columns % symbols
     return Candidates(totals, columns // symbols, ids, ids == END, lengths)
-
-
-def append_end(
-    beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
-) -> tuple[Float[Tensor, "B C"], Int[Tensor, " C"]]:
-    """Return log P of W hypotheses closed by END, padded with -inf to C = `count`, and the columns.
-
-    Columns are numbered as in `highest_sums`: w V + END. Taking only END's log P is cheaper than
-    setting that of all other symbols to -inf, a pass over R V numbers.
-    """
-    width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
-    ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
-    parents = torch.arange(count, device=log_probs.device) % width
-    return pad(ended, (0, count - width), value=-torch.inf), parents * symbols + END
 
 
 def update_finished(
@@ -316,10 +305,9 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # In `kept` and `origins`, an index below F is an old finished hypothesis. From F on it is a
-    # candidate in `kept` (F + c), and in `origins` the live hypothesis that it extends (F + w). A
-    # candidate that ends takes that hypothesis' tokens. Its END need not be written, since all
-    # unwritten tokens are END.
+    # `kept` indexes F old finished hypotheses, then C candidates; `origins` the same F, then W live
+    # hypotheses: the one whose tokens each kept one takes. A candidate's END need not be written,
+    # since all unwritten tokens are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -356,8 +344,9 @@ def find_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " B"]
     """Return True for each sentence whose finished hypotheses can no longer change.
 
     That is so at the length limit, or if no live hypothesis can beat the worst of the F finished
-    ones. The bound holds for all lengths up to the limit, so no better hypothesis is lost. The rule
-    of other programs, `search.stop = "early"`, is in search/bounds.py.
+    ones, where F is the number of outputs asked for. The bound holds for all lengths up to the
+    limit, so no better hypothesis is lost. The rule of other programs, `search.stop = "early"`, is
+    in search/bounds.py.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]
@@ -386,8 +375,8 @@ def run_continuous_batching(
 ) -> Iterator[Result]:
     """Decode the longest sources first; yield (source index, hypotheses) when a source is done.
 
-    If `indices` are given, only those sources are decoded. Waiting sources enter the batch when
-    half of its `search.batch_size` places are free.
+    If `indices` are given, only those sources are decoded. Waiting sources enter the batch when at
+    least half of its `search.batch_size` places are free.
     """
     wanted = range(len(sources)) if indices is None else indices
     waiting = deque(sorted(wanted, key=lambda index: len(sources[index]), reverse=True))
@@ -508,7 +497,6 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most sentences keep their place, so that little is copied.
     """
-    # unfinished sentences from later places fill the gaps among the first
     count = done.count(False)
     last = (place for place in range(count, len(done)) if not done[place])
     return [next(last) if done[place] else place for place in range(count)]

@@ -58,10 +58,11 @@ class Adam:
 
     m ← β1 m + (1 - β1) g
     v ← β2 v + (1 - β2) g²
-    w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)        t counts updates not skipped
+    w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)
 
-    In the paper β1 = 0.9, β2 = 0.98 and ε = 10^-9. The weights are kept here in float32. The model
-    has a copy of them, converted to `training.precision`.
+    t is the number of updates so far, without skipped ones. In the paper β1 = 0.9, β2 = 0.98 and
+    ε = 10^-9. The weights are kept here in float32, since bfloat16 would round small changes away.
+    The model has a copy of them, converted to `training.precision`.
     """
 
     def __init__(self, model: nn.Module, training: Training) -> None:
@@ -193,7 +194,7 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     token_counts: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - a replacement adds other processes' gradients to it
+    optimiser: "Optimiser",  # noqa: ARG001 - a replacement adds other processes' gradients to its own
 ) -> Float[Tensor, "M 2"]:
     """Call `accumulate` for the micro-batches 0 to M - 1 and return what it returns for each."""
     return torch.stack([accumulate(number) for number in range(len(token_counts))])

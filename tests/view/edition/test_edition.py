@@ -105,7 +105,7 @@ def test_in_a_browser_the_contents_follow_and_lines_open(browser, page):
     browser.wait("document.querySelector('nav').getBoundingClientRect().height > 500")
     browser.click("#contents")  # the list leaves the bar free, whose button closes it again
     browser.wait("!document.body.classList.contains('open')")
-    browser.type_into("#model\\.build_stack summary", "Enter")
+    browser.type_into("#model\\.build_positions summary", "Enter")
     assert browser.run("return document.querySelector('.code details[open] dl').offsetHeight") > 20
     assert browser.console() == []
     assert [one for one in browser.requests() if not one.startswith("data:")] == []
