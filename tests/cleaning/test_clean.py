@@ -68,6 +68,18 @@ def test_two_models_drop_what_is_improbable_or_of_unequal_probability(tmp_path):
     assert found.report.broken == {"improbable": 10}
 
 
+def test_a_warning_of_a_model_names_a_pair_by_its_number_in_the_text(tmp_path):
+    heard = list[object]()
+    forward, backward = (
+        replace(random_model(*sides), on_warning=heard.append)
+        for sides in (("en", "de"), ("de", "en"))
+    )
+    long = " ".join(["dog"] * 3 + [f"{n}" for n in range(300)])
+    text = [BAD[0], *PAIRS[:9], BAD[1], (long, long.replace("dog", "Hund")), *PAIRS[9:]]
+    transduce.clean(tmp_path / "c", text, models=(forward, backward))
+    assert {str(one).partition(":")[0] for one in heard} == {"pair 12"}
+
+
 @pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize(
     ("given", "fact"),

@@ -64,6 +64,12 @@ def test_heads_are_chosen_stored_verified_and_used(call, folder, gold):
     assert aligned.stdout == gold.read_text()
 
 
+def test_a_quiet_choice_of_heads_has_no_notes(call, folder, gold):
+    files = folder / "d.en", folder / "d.de"
+    ended = call("align", folder / "model", *files, "--choose", gold, "--quiet")
+    assert (ended.code, ended.stderr) == (0, "")
+
+
 def test_a_few_pairs_do_not_replace_an_earlier_choice(call, folder, gold):
     model, files = folder / "model", [folder / "d.en", folder / "d.de", gold]
     assert call("align", model, *files[:2], "--choose", gold).code == 0

@@ -23,6 +23,13 @@ def test_a_page_of_a_text_and_the_models_own_output(call, babbler, tmp_path):
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_large_page_is_noted_unless_quiet(call, babbler, tmp_path, monkeypatch, quiet):
+    monkeypatch.setattr("transduce.cli.attend.LARGE", 1)
+    ended = call("attend", babbler, TEXT, "-o", tmp_path / "a.html", *quiet)
+    assert ("--layers and --min" in ended.stderr, bool(ended.stderr)) == (not quiet, not quiet)
+
+
 def test_the_same_text_gives_the_same_bytes_and_fewer_layers_fewer(call, babbler, tmp_path):
     for name, options in {"a": (), "b": (), "c": ("--layers", "1"), "d": ("--exact",)}.items():
         call("attend", babbler, TEXT, "-o", tmp_path / f"{name}.html", *options)

@@ -34,6 +34,7 @@ def test_what_does_not_fit_is_refused(call, corpus):
     for words, fact in [
         ((), "no text was named"),
         ((f"--pairs={corpus}/a.tsv:3:1-5",), "a text is cleaned as a whole, not by weights"),
+        ((f"--pairs={corpus}/a.tsv::1-5",), "a text is cleaned as a whole, not by weights"),
         ((*text, "--forward=model"), "--forward and --backward need each other"),
         ((*text, "--worst=0.2"), "by the probabilities of two models, and none was given"),
         ((*text, "--languages=en"), "a text has a source and a target language"),

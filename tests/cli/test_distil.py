@@ -11,8 +11,12 @@ from safetensors.torch import load_file, save_file
 from tests.cli.language import write
 from tests.runs.marian_checkpoints import write_checkpoint
 
+from transduce.checkpoint.model_files import open_model_folder
 from transduce.checkpoint.run_file import read_run
 from transduce.checkpoint.stored_model import load_model, save_model
+from transduce.distillation.report import REPORT_KIND
+from transduce.durable.folder import open_folder
+from transduce.inference.load import load
 from transduce.settings.recipe import with_changes
 
 STUDENT = (
@@ -76,7 +80,7 @@ def test_a_long_student_is_told_what_shortens_it_and_once_how_it_goes_on(
     raise_at_step_3(signal.SIGINT)
     text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "-o", corpus / "distilled")
     ended = call("distil", *text, *STUDENT, "--set=training.steps=9999999")
-    assert "  shorter: fewer updates (--set training.steps=…), in another" in ended.stderr
+    assert "  shorter: in another folder, with --set training.steps=…" in ended.stderr
     assert (ended.code, ended.stderr.count("the same command")) == (130, 1)
 
 
@@ -126,6 +130,30 @@ def test_a_teacher_of_another_direction_neither_joins_nor_goes_on(call, babbler,
     ended = call("distil", corpus / "back", text, *until)
     fact = f"error: {corpus}/d/shards/shard-1-of-1: is there already, of other models\nhint: "
     assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
+
+
+def test_a_teacher_whose_language_has_no_code_teaches_a_student(call, babbler, corpus):
+    model = load_model(babbler)
+    recipe = with_changes(model.recipe, {"data.source_language": "ROMANCE"})
+    save_model(corpus / "teacher", model.weights, recipe, model.vocabularies, "# Many\n")
+    sides = ((corpus / name).read_text().splitlines() for name in ("a.en", "a.de"))
+    write(corpus / "a.fr-de.tsv", ["\t".join(pair) for pair in zip(*sides, strict=True)])
+    text = (f"--pairs={corpus}/a.fr-de.tsv", "--beam=1", "-o", corpus / "d")
+    ended = call("distil", corpus / "teacher", *text, *STUDENT, "--until=model")
+    assert ended.code == 0, ended.stderr
+    assert call("translate", corpus / "d/model", stdin=b"the dog\n").code == 0
+
+
+def test_more_updates_of_a_finished_distillation_renew_its_model_and_report(call, corpus):
+    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "-o", corpus / "d")
+    dev = (f"--dev-source={corpus}/d.en", f"--dev-target={corpus}/d.de")
+    for steps in (20, 23):
+        ended = call("distil", *text, *dev, *STUDENT, f"--set=training.steps={steps}")
+        assert ended.code == 0, ended.stderr
+        model = open_model_folder(corpus / "d/model")
+        assert max(model.about["averaged"]) == steps
+        (reported,) = open_folder(corpus / "d/report", REPORT_KIND).about["models"].values()
+        assert reported == list(load(model.folder).hashes)
 
 
 def read_teacher_s(folder):

@@ -36,14 +36,23 @@ def test_quiet_leaves_out_notes_and_counts(call, babbler, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["in.html", "in.HTM.gz"])
-def test_line_by_line_stays_the_default_with_one_note(call, babbler, tmp_path, name):
+def test_a_document_is_not_translated_line_by_line_unless_it_comes_without_its_name(
+    call, babbler, tmp_path, name
+):
     page = b"<!doctype html>" + PAGE
     (tmp_path / name).write_bytes(gzip.compress(page) if name.endswith("gz") else page)
     ended = call("translate", babbler, tmp_path / name, *FAST)
-    assert ended.code == 0
-    assert ended.stdout.count("\n") == 2
+    assert (ended.code, ended.stdout) == (2, "")
+    assert "is html, whose structure is lost line by line\nhint: --format html" in ended.stderr
+    assert call("translate", babbler, *FAST, stdin=page).stdout.count("\n") == 2
+
+
+def test_a_file_that_is_only_named_as_a_document_is_translated_with_a_note(call, babbler, tmp_path):
+    (tmp_path / "in.html").write_bytes(PAGE)
+    ended = call("translate", babbler, tmp_path / "in.html", *FAST)
+    assert (ended.code, ended.stdout.count("\n")) == (0, 2)
     assert ended.stderr == (
-        f"note: {tmp_path}/{name} is translated line by line; --format html keeps its structure\n"
+        f"note: {tmp_path}/in.html is translated line by line; --format html keeps its structure\n"
     )
 
 

@@ -1,6 +1,7 @@
 """transduce draw: a picture of a recipe's model, attention, positions or learning rate."""
 
 import pytest
+from tests.exports.random_members import random_member, save_member
 
 import transduce
 from transduce.checkpoint.run_file import read_run
@@ -29,6 +30,14 @@ def test_a_model_s_folder_stands_for_its_recipe(call, made, tmp_path):
     out = tmp_path / "m.svg"
     assert call("draw", "rate", made / "model", "-o", out).code == 0
     assert out.read_text("utf-8") == transduce.draw_rate(read_run(made / "run").recipe)
+
+
+def test_a_model_is_drawn_with_its_own_numbers_of_symbols_as_in_its_card(call, tmp_path):
+    folder, out = save_member(random_member(), tmp_path / "model"), tmp_path / "m.svg"
+    assert call("draw", "model", folder, "-o", out).code == 0
+    assert out.read_bytes() == (folder / "figure1.svg").read_bytes()
+    assert call("draw", "model", folder, "--set", "data.vocabulary_size=999", "-o", out).code == 0
+    assert "999 ×" in out.read_text("utf-8")
 
 
 def test_settings_may_be_changed(call, tmp_path):

@@ -1,5 +1,6 @@
 """transduce evaluate: translate a test set and score it."""
 
+import gzip
 import hashlib
 import json
 import math
@@ -12,6 +13,7 @@ import torch
 from tests.cli.language import sentences
 from tests.inference.random_models import random_translator
 
+import transduce
 from transduce.cli.evaluate import evaluation_as_json
 from transduce.inference.evaluate import (
     FORMS,
@@ -116,6 +118,7 @@ def test_unequal_files_are_refused_with_both_counts(call, corpus, model):
     [
         (("--metric=blue",), "invalid value for '--metric': 'blue'\nhint: did you mean bleu"),
         (("-o", "-"), "standard output is for the scores\nhint: -o FILE"),
+        (("--baseline", ""), "--baseline is empty\nhint: a file"),
     ],
 )
 def test_wrong_usage_is_reported(evaluate, options, answer):
@@ -174,6 +177,21 @@ def test_standard_input_is_one_file(call, corpus, model):
     )
     ended = call("evaluate", model, "-", corpus / "d.de", stdin=(corpus / "d.en").read_bytes())
     assert ended.code == 0
+
+
+def test_a_file_of_pairs_alone_is_a_test_set(evaluate, call, corpus, model):
+    sides = ((corpus / name).read_text().splitlines() for name in ("d.en", "d.de"))
+    pairs, side = [*zip(*sides, strict=True)], '<tuv xml:lang="{}"><seg>{}</seg></tuv>'.format
+    units = "".join(f"<tu>{side('de', b)}{side('en', a)}</tu>" for a, b in pairs)
+    lone = f"<tu>{side('en', 'of no pair')}</tu>"
+    for name, code in (("t.tmx", "en"), ("other.tmx", "de")):
+        head = f'<tmx><header srclang="{code}"/>'
+        (corpus / name).write_text(f"{head}<body>{units}{lone}</body></tmx>")
+    rows = "".join(f"{a}\t{b}\n" for a, b in pairs)
+    (corpus / "t.tsv.gz").write_bytes(gzip.compress(rows.encode()))
+    for name in ("t.tmx", "other.tmx", "t.tsv.gz"):
+        assert call("evaluate", model, corpus / name) == evaluate()
+        assert f"{transduce.evaluate(model, corpus / name)}\n" == evaluate().stdout
 
 
 def test_an_empty_test_set_is_refused(call, corpus, model):

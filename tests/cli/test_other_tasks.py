@@ -1,5 +1,6 @@
 """A model of one task given to a command of another: refused with the command that uses it."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,11 @@ def test_two_files_are_no_test_set_of_a_parser_or_a_tagger(call, tmp_path, model
     for sides in ((source, reference), (["a dog runs"], str(reference))):
         with pytest.raises(InputError, match="one file, not two of lines"):
             transduce.evaluate(MODELS / model, *sides)
+
+
+def test_what_an_export_differs_in_and_lacks_is_noted_unless_quiet(call, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    words = ("export", MODELS / TRANSLATION, "--to", "ctranslate2", "-o")
+    assert "is not proved" in call(*words, tmp_path / "a").stderr
+    ended = call(*words, tmp_path / "b", "--quiet")
+    assert (ended.code, ended.stderr) == (0, "")

@@ -244,12 +244,14 @@ def test_the_likelihood_of_a_tree_is_that_of_its_search(call, parser, bank, tmp_
 
 
 @pytest.mark.parametrize("bad", ["", "(S (NN a)", "a"])
-def test_a_bad_tree_beside_its_sentence_is_refused_with_its_line(call, parser, tmp_path, bad):
+def test_a_bad_tree_beside_its_sentence_is_refused_with_its_side_and_line(
+    call, parser, tmp_path, bad
+):
     (tmp_path / "text").write_text("a b\na\n")
     (tmp_path / "trees").write_text(f"(TOP (S (NN a) (NN b)))\n{bad}\n")
     ended = call("likelihood", parser, tmp_path / "text", tmp_path / "trees")
     assert ended.code == 2
-    assert ended.stderr.startswith("error: line 2: ")
+    assert ended.stderr.startswith("error: line 2, target: ")
     assert "line 1" not in ended.stderr
 
 

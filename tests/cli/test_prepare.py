@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shlex
 import shutil
 
 import pytest
@@ -123,6 +124,13 @@ def test_the_same_command_again_changes_nothing(prepare, corpus):
     before = {p: b for p, b in content(corpus / "p").items() if p.name != "lock"}
     assert prepare().code == 0
     assert {p: b for p, b in content(corpus / "p").items() if p.name != "lock"} == before
+
+
+def test_the_command_that_comes_next_can_be_pasted_though_a_folder_has_a_space(call, corpus):
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de")
+    said = call("prepare", *text, "-o", corpus / "my store").stderr
+    _, *words = shlex.split(said.splitlines()[-1])
+    assert words == ["transduce", "train", "--store", f"{corpus}/my store", "-o", "RUN"]
 
 
 def test_an_interrupted_preparation_is_resumed(prepare, corpus):

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from tests.exports.random_members import random_member, save_member
 
 from transduce.recipes import names
 
@@ -134,7 +135,9 @@ def test_a_long_name_of_a_text_does_not_widen_a_table(call):
 
 
 def test_a_folder_is_no_recipe_file(call, tmp_path):
-    assert f"error: {tmp_path}: is a folder, no recipe" in call("recipes", "show", tmp_path).stderr
+    fact, hint = call("recipes", "show", tmp_path).stderr.splitlines()
+    assert fact == f"error: {tmp_path}: is a folder, no recipe file"
+    assert "transduce recipes show FOLDER" not in hint, "it is what was typed"
 
 
 def test_an_unknown_recipe_is_answered_with_the_nearest(call):
@@ -199,6 +202,19 @@ def test_a_model_or_a_run_is_shown_with_its_own_numbers_of_symbols(call, made):
     assert call("recipes", "diff", made / "run", made / "model").stderr == "no setting differs\n"
     shown = json.loads(call("recipes", "show", made / "model", "--json").stdout)
     assert f"{shown['parameters']:,}" in card
+
+
+def test_a_change_leaves_a_model_its_learned_symbols_unless_it_asks_for_another_number(
+    call, tmp_path
+):
+    folder = save_member(random_member(), tmp_path / "model")
+
+    def show(*changes):
+        shown = json.loads(call("recipes", "show", folder, "--json", *changes).stdout)
+        return shown["symbols"], shown["parameters"]
+
+    assert show("--set", "search.beam=5") == show()
+    assert show("--set", "data.vocabulary_size=999")[0] == 999 != show()[0]
 
 
 def test_a_file_named_recipe_json_without_a_model_is_a_recipe_file(call, tmp_path):

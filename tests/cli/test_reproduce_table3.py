@@ -106,6 +106,19 @@ def test_every_row_is_a_command_of_its_own(call):
     ]
 
 
+@pytest.mark.parametrize("table", ["table2", "table3"])
+@pytest.mark.parametrize(
+    "texts", [("--source", "a"), ("--source", "a", "--store", "s"), ("--dev-target", "a")]
+)
+def test_texts_that_a_row_would_refuse_are_refused_before_its_command_is_printed(
+    call, table, texts
+):
+    words = ("reproduce", table, "--rows", "base", *texts, "-o", "out")
+    trained, printed = (call(*words, *more) for more in ((), ("--print-jobs",)))
+    assert (printed.code, printed.stdout) == (2, "")
+    assert printed.stderr == trained.stderr
+
+
 def test_files_with_weights_are_named_in_the_commands_as_they_were_given(call):
     files = ("--pairs", "a.tsv:0.5:1-8000", "--pairs", "b.tsv:0.000002", "--pairs", "c.tsv:1:9-")
     done = call("reproduce", "table3", "--rows", "base", "--print-jobs", *files, "-o", "out")

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import shlex
 
 import pytest
 
@@ -13,7 +15,7 @@ OURS = ["The dog runs .", "A red house stands there .", "We drink coffee .", "It
 THEIRS = ["The dog runs .", "A red house stands here .", "We are drinking coffee .", "It is late ."]
 OTHERS = ["The dog ran .", "One red house stands there .", "We drink coffee .", "It is late now ."]
 
-NAMELESS = "not a known test set (sha256 209679bb87c2) | 4 lines"
+NAMELESS = "test set of sha256 209679bb87c2 | 4 lines"
 
 
 @pytest.fixture
@@ -55,6 +57,16 @@ def test_several_references_count_together(call, files):
     ended = call("score", "--metric=bleu", files / "ours", files / "theirs", files / "others")
     assert ended.stdout == f"{compute_score('bleu', OURS, THEIRS, OTHERS)}\n"
     assert "nrefs:2" in ended.stdout
+
+
+def test_who_gives_several_references_is_told_how_two_outputs_are_compared(call, files):
+    one, other, reference = (files / name for name in ("ours", "others", "theirs"))
+    options = ("--metric=bleu", "--samples=40")
+    note = call("score", options[0], one, other, reference).stderr
+    (words,) = re.findall(r"transduce (score .+) compares", note)
+    compared = call("score", *options, one, reference, "--against", other)
+    assert call(*shlex.split(words), *options) == compared
+    assert call("score", *options, one, reference, "--against", other).stderr == ""
 
 
 def test_hypotheses_may_come_from_standard_input(call, files):
@@ -151,7 +163,7 @@ def test_the_paper_s_bleu_wants_german(call, files):
     (files / "plain").write_text("Er kam zur EU-Kommission.\n", encoding="utf-8")
     (files / "cut").write_text("Er kam zur EU-Kommission .\n", encoding="utf-8")
     names = (files / "plain", files / "cut", "--language", "de", "--metric=bleu-paper")
-    assert call("score", *names).stdout.startswith("BLEU-paper 100.00 | not a known test set ")
+    assert call("score", *names).stdout.startswith("BLEU-paper 100.00 | test set of sha256 ")
 
 
 def test_a_figure_on_a_set_of_the_paper_says_whether_it_may_stand_beside_it(call, shared):

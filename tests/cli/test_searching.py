@@ -254,3 +254,5 @@ def test_auto_says_on_stderr_which_precision_it_chose_and_why(call, babbler, mon
     assert ended.stderr.splitlines()[0] == (
         "precision auto: int8, whose BLEU was that of float32 on an AMD processor without AVX-512"
     )
+    quiet = call("translate", babbler, *FAST, "--precision=auto", "--quiet", stdin=LINES)
+    assert (quiet.stdout, quiet.stderr) == (ended.stdout, "")

@@ -150,7 +150,7 @@ def test_a_fetched_treebank_is_the_baseline_by_its_training_split(call, tagger, 
 
 @pytest.mark.parametrize(
     ("baseline", "fact"),
-    [("nowhere", "nowhere is neither a file nor a treebank"), ("", ".: cannot be read")],
+    [("nowhere", "nowhere is neither a file nor a treebank"), ("", "--baseline is empty")],
 )
 def test_a_baseline_is_of_tagged_text(call, tagger, bank, baseline, fact):
     ended = call("evaluate", tagger, bank / "test.pos", "--baseline", baseline)

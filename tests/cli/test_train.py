@@ -1,6 +1,7 @@
 """transduce train: begin, go on, and every reason not to."""
 
 import json
+import shlex
 import shutil
 
 import pytest
@@ -101,6 +102,11 @@ def test_the_short_way_goes_on_by_the_folder_alone(train, call, corpus):
     assert ended.stderr.startswith(f"going on from step 3 of {corpus / 'run'}\ntrained 3 steps")
 
 
+def test_the_command_that_comes_next_can_be_pasted_though_a_folder_has_a_space(train, corpus):
+    _, *words = shlex.split(train(*SHORT, *SMALL, run="my run").stderr.splitlines()[-1])
+    assert words == ["transduce", "average", f"{corpus}/my run", "-o", "MODEL"]
+
+
 def test_quiet_says_nothing(train):
     assert train(*TINY, "--quiet").stderr == ""
 
@@ -184,10 +190,16 @@ def test_another_corpus_is_refused(again, corpus, trained):
     write(corpus / "a.en", ["other text"] * 200)
     ended = again()
     assert ended.code == 2
-    assert ended.stderr == (
-        f"error: {trained / 'store'}: was prepared from another text than a.en\n"
-        "hint: choose another folder, or delete this one\n"
-    )
+    fact, hint = ended.stderr.splitlines()
+    assert fact == f"error: {trained / 'store'}: was prepared from another text than a.en"
+    assert "delete" not in hint, "the run that has trained"
+
+
+def test_a_run_goes_on_without_the_text_that_it_does_not_know(call, train, trained):
+    refused = train("tiny")  # without the development set
+    assert "store: was prepared with a development set\n" in refused.stderr
+    assert "name no text to go on with this run" in refused.stderr
+    assert call("train", "-o", trained).code == 0
 
 
 def test_another_corpus_from_elsewhere_is_refused(call, again, corpus, trained):
@@ -361,3 +373,12 @@ def test_a_copy_of_another_run_is_named_where_its_settings_are_refused(train, co
     ended = train(*TINY, *SHORT, "--set", "training.seed=9", *copy, run="other")
     assert (ended.code, "training.seed is" in ended.stderr) == (2, True)
     assert f"delete {corpus / 'other'}, which was put back from it" in ended.stderr
+
+
+def test_a_run_that_is_put_back_from_its_copy_is_noted_unless_quiet(train, corpus):
+    words = (*TINY, *SHORT, "--copy-to", corpus / "copy")
+    train(*words)
+    for quiet in ([], ["--quiet"]):
+        shutil.rmtree(corpus / "run")
+        ended = train(*words, *quiet)
+        assert (ended.code, "is put back from its copy" in ended.stderr) == (0, not quiet)

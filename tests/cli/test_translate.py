@@ -75,6 +75,15 @@ def test_a_dash_is_standard_output(translate):
     assert translate(b"a dog", "-o", "-") == translate(b"a dog")
 
 
+def test_a_dash_is_standard_output_in_a_model_s_folder_too(call, babbler, monkeypatch):
+    monkeypatch.chdir(babbler)
+    plain, dashed = (
+        call("translate", ".", *FAST, *more, stdin=b"a dog") for more in ((), ("-o-",))
+    )
+    assert plain.code == 0
+    assert dashed == plain
+
+
 def test_a_failure_leaves_an_older_output_unchanged(call, model, tmp_path):
     write(tmp_path / "out", ["precious"])
     (tmp_path / "in").write_bytes(b"fine\nna\xefve\n")
@@ -360,11 +369,14 @@ def test_a_file_of_pairs_is_told_not_to_be_a_text(call, made, tmp_path):
     assert ended.stderr.count("t is no plain text: each line has a tab") == 1
 
 
-def test_a_text_that_is_also_standard_output_is_refused(made, tmp_path):
+@pytest.mark.parametrize("options", [(), ("-o", "-")])
+def test_a_text_that_is_also_standard_output_is_refused(made, tmp_path, options):
     (tmp_path / "t").write_text("the dog\n")
     words = [sys.executable, "-m", "transduce", "translate", made / "model", tmp_path / "t"]
     with (tmp_path / "t").open("a") as file:
-        ended = subprocess.run(words, stdout=file, stderr=subprocess.PIPE, text=True, check=False)
+        ended = subprocess.run(
+            [*words, *options], stdout=file, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert ended.returncode == 2
     assert "is read here, and is standard output" in ended.stderr
 

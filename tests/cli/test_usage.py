@@ -43,6 +43,21 @@ def test_an_option_of_another_command_is_answered_with_that_command(call):
 
 
 @pytest.mark.parametrize(
+    ("command", "option", "hint"),
+    [
+        ("train", "--steps", "--set training.steps=VALUE"),
+        ("train tiny", "--dropout", "--set architecture.dropout=VALUE"),
+        ("prepare", "--vocabulary-size", "--set data.vocabulary_size=VALUE"),
+        ("draw rate", "--warmup", "--set training.warmup=VALUE"),
+        ("translate m", "--steps", "`transduce draw` has it"),  # it has no --set
+    ],
+)
+def test_an_option_called_as_a_setting_is_answered_with_the_setting(call, command, option, hint):
+    ended = call(*command.split(), option, "3")
+    assert ended.stderr == f"error: unknown option {option}\nhint: {hint}\n"
+
+
+@pytest.mark.parametrize(
     ("typed", "fact", "usage"),
     [
         ("recipes show", "missing argument 'RECIPE'", "recipes show [OPTIONS] RECIPE"),

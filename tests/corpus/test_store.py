@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from transduce.corpus.side import id_type
-from transduce.corpus.store import Store, build_provenance
+from transduce.corpus.store import Store, build_provenance, parse_data_facts
 from transduce.durable.folder import atomic_folder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
@@ -138,6 +138,32 @@ def test_a_manifest_without_its_counts_is_refused(store_of, entry):
     other = with_manifest(store, lambda values: values.pop(entry))
     with pytest.raises(FolderError, match="no usable counts of symbols and pairs"):
         Store.open(other)
+
+
+def count_cleaned():
+    """The account of a cleaning that dropped two of nine pairs."""
+    return {"read": 9, "dropped": {"empty": {"count": 2, "samples": []}}}
+
+
+def facts_with(store, unknown):
+    """The facts of a store, whose manifest counts pairs with a label that training lacks."""
+    other = with_manifest(store, lambda values: values["pairs"].update(unknown_label=unknown))
+    return parse_data_facts(Store.open(other).about, other)
+
+
+def test_pairs_with_a_label_that_training_lacks_are_counted_among_those_left_out(store_of):
+    store = store_of(PAIRS, cleaning=count_cleaned)
+    facts = facts_with(store, 3)
+    assert facts.read - sum(facts.left_out.values()) == len(store)
+    without = parse_data_facts(store.about, store.folder)
+    assert (without.left_out.items() < facts.left_out.items(), without.read) == (True, facts.read)
+
+
+@pytest.mark.parametrize("unknown", [-1, 8, "3", True, 1.0])
+def test_an_impossible_count_of_unknown_labels_is_refused(store_of, unknown):
+    store = store_of(PAIRS, cleaning=count_cleaned)
+    with pytest.raises(FolderError, match="no usable account of its pairs"):
+        facts_with(store, unknown)
 
 
 def origin_of(**changes):

@@ -194,6 +194,15 @@ def test_two_files_of_a_folder_keep_their_own_names(index, tmp_path, settings):
     assert (found.read("all.de"), found.read("all.en")) == (DE, EN)
 
 
+def test_one_file_of_the_user_s_is_not_taken_for_both_sides(index, tmp_path, settings):
+    index(url=["http://host/de/all.txt", "http://host/en/all.txt"], ext="txt")
+    (tmp_path / "all.txt").write_bytes(DE)
+    own = replace(settings, copies=tmp_path, network=None)
+    with pytest.raises(InputError, match="two downloads have one name"):
+        fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, own, silent)
+    assert not (tmp_path / "mtdata" / NAME).exists()
+
+
 def test_a_memory_of_other_languages_is_not_fetched_again_and_again(
     index, site, settings, tmp_path
 ):

@@ -55,9 +55,10 @@ def test_a_line_ends_at_a_newline_and_nowhere_else(tmp_path, name):
     assert list(read_text_lines(text(name, member), path)) == LINES
 
 
-def test_a_packed_member_of_an_archive_is_unpacked(tmp_path):
-    tar(tmp_path / "a", {"side.fr.gz": gzip.compress(CONTENT)}, "w")
-    assert list(read_text_lines(text("a.tar", "side.fr.gz"), tmp_path / "a")) == LINES
+@pytest.mark.parametrize("member", ["side.fr.gz", "SIDE.FR.GZ"])
+def test_a_packed_member_of_an_archive_is_unpacked(tmp_path, member):
+    tar(tmp_path / "a", {member: gzip.compress(CONTENT)}, "w")
+    assert list(read_text_lines(text("a.tar", member), tmp_path / "a")) == LINES
 
 
 def test_a_member_that_is_not_there_is_named(tmp_path):

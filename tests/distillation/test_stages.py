@@ -21,10 +21,10 @@ from transduce.distillation.stages import (
     choose_pairs,
     gather_text,
     translate_text,
-    with_warnings_at,
 )
 from transduce.errors import FolderError, InputError
 from transduce.inference.shards import Shard, ShardText, create_shard, measure_text
+from transduce.inference.translator import with_warnings_at
 
 SIZE = {"parameters": 1, "megabytes": 4e-6}
 LINES = [f"the {word} sees {count} cats" for count in range(300) for word in ("dog", "cat")]
@@ -146,7 +146,7 @@ def test_the_nearest_is_found_where_words_have_no_blanks_between_them(reference,
 def test_a_warning_names_the_line_of_a_file_and_not_the_line_of_what_was_taken_from_it():
     heard = list[object]()
     translator = replace(random_translator(), on_warning=heard.append)
-    named = with_warnings_at(translator, "stage pairs, a.txt", lines=[4, 9])
+    named = with_warnings_at(translator, "stage pairs, a.txt, line", [4, 9])
     long = " ".join(["eins"] * 400)
     list(named.likelihood([("eins", "two"), (long, "two")]))
     assert [str(one).partition(": ")[0] for one in heard] == ["stage pairs, a.txt, line 9"]

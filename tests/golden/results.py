@@ -74,7 +74,7 @@ def provenance(found: Mapping[str, Any]) -> str:
     one, recipe, where = found["scores"][0], found["recipe"], found["environment"]
     search = recipe["search"]
     test_set = find_current_name(one["test_set"])
-    test_set = re.sub(r"not a known test set \((.+)\)", r"\1", test_set)
+    test_set = re.sub(r"test set of (sha256 .+)", r"\1", test_set)
     return (
         f"{one['lines']:,} lines ({test_set}); model `{found['models'][0][:12]}` of "
         f"`{recipe['name']}`; beam {search['beam']}, alpha {search['alpha']}, "

@@ -97,6 +97,8 @@ def test_a_decoder_of_text_behind_a_picture_keeps_its_cache():
     assert isinstance(build_stepwise_model(model_of(text)), StepwiseTransformer)
 
 
-def test_rows_without_a_neighbourhood_are_refused():
+def test_rows_without_a_neighbourhood_and_of_fewer_than_no_positions_are_refused():
     with pytest.raises(InputError, match="neighbourhood_row is 3 without a neighbourhood"):
         sizes(neighbourhood_row=3)
+    with pytest.raises(InputError, match="neighbourhood_row must be 0 or more, not -1"):
+        sizes(encoder_neighbourhood=3, neighbourhood_row=-1)

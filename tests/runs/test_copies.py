@@ -178,6 +178,14 @@ def test_an_address_that_holds_something_else_is_refused_before_training(train, 
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("name", [".DS_Store", ".tmp-0123456789abcdef-copy.json"])
+def test_an_address_with_nothing_but_a_hidden_file_is_taken(train, tmp_path, name):
+    (tmp_path / "copy/files").mkdir(parents=True)  # as where the first copy was killed
+    (tmp_path / "copy" / name).touch()
+    train(steps=1)
+    assert (tmp_path / "copy/copy.json").exists()
+
+
 def test_a_password_in_an_address_is_in_no_message(train):
     with pytest.raises(InputError, match=r"^ftp://…@127\.0\.0\.1:9/x: cannot be opened") as refusal:
         train(copy="ftp://user:secret@127.0.0.1:9/x")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.runs.corpora import TOY
+from tests.runs.corpora import TOY, prepared_toy
 
 import transduce
 from transduce.corpus.plan import Plan
@@ -111,6 +111,14 @@ def test_cost_is_time_x_devices_x_rate_of_whatever_computed_then():
 def test_a_run_whose_machine_was_not_measured_has_no_cost():
     assert progress_of((10.0, None)).cost is None
     assert ledger.describe_cost(None) == []
+
+
+@pytest.mark.parametrize(("source", "said"), [(256, ["256"]), (1_024, ["1,024", "256"])])
+def test_an_update_s_limits_are_told_for_each_side_if_they_differ(tmp_path, source, said):
+    recipe = with_changes(TOY, {"data.source_tokens": source, "data.target_tokens": 256})
+    *_, update = ledger.describe_training(recipe, prepared_toy(tmp_path / "store", recipe))
+    limits = update.partition(" of at most ")[2].partition(":")[0]
+    assert re.findall(r"[\d,]+", limits) == said
 
 
 def test_passes_over_a_mixture_are_told_for_each_text_by_its_share(tmp_path):

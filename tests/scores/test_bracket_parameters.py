@@ -86,3 +86,5 @@ def test_a_line_that_evalb_does_not_know_is_refused(tmp_path, line, message):
 def test_unknown_parameters_are_refused_with_those_that_there_are():
     with pytest.raises(InputError, match="did you mean COLLINS"):
         find_parameters("COLLIN")
+    with pytest.raises(InputError, match="unknown parameters"):
+        find_parameters("a" * 300)  # no file system has so long a name

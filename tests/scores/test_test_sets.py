@@ -8,6 +8,7 @@ from transduce.scores.test_sets import (
     GERMAN_2014_ALL,
     KNOWN,
     OTHER_FORM,
+    UNKNOWN,
     find_current_name,
     identify_test_set,
 )
@@ -33,7 +34,7 @@ def read_gzip_lines(path):
 def test_public_test_sets_are_known_by_their_lines(shared, file, name):
     lines = read_gzip_lines(shared / "data" / file)
     assert identify_test_set(lines) == name
-    assert identify_test_set(lines[:-1]).startswith("not a known")
+    assert identify_test_set(lines[:-1]).startswith("test set of sha256")
 
 
 def test_a_split_of_sentences_is_known_by_each_side(shared):
@@ -59,24 +60,24 @@ def test_an_edition_is_known_after_a_tokeniser_and_in_another_order(shared):
     words = build_moses_tokenizer()
     others = [split_compounds(words(line)) for line in reversed(lines)]
     assert identify_test_set(others) == GERMAN_2014_ALL + OTHER_FORM
-    assert identify_test_set(others[1:]).startswith("not a known")
-    assert identify_test_set([line.lower() for line in others]).startswith("not a known")
+    assert identify_test_set(others[1:]).startswith("test set of sha256")
+    assert identify_test_set([line.lower() for line in others]).startswith("test set of sha256")
 
 
 def test_an_unknown_test_set_is_named_by_its_hash():
     digest = "7e18f737311b"  # printf 'a\nb' | sha256sum
-    assert identify_test_set(["a", "b"]) == f"not a known test set (sha256 {digest})"
+    assert identify_test_set(["a", "b"]) == f"test set of sha256 {digest}"
     assert compute_score("bleu", ["a"], ["a"], ["b"]).test_set == (
-        "not a known test set (sha256 ca978112ca1b) + not a known test set (sha256 3e23e8160039)"
+        "test set of sha256 ca978112ca1b + test set of sha256 3e23e8160039"
     )
 
 
 def test_a_test_set_that_was_unknown_once_has_the_name_that_it_got_since():
-    for unknown in ("unknown", "not a known test set"):  # of older versions, of this one
-        found = find_current_name(f"{unknown} (sha256 e4a42d2b6885)")
+    for unknown in ("unknown (sha256 {})", "not a known test set (sha256 {})", UNKNOWN):
+        found = find_current_name(unknown.format("e4a42d2b6885"))
         assert found == "Multi30k val, German, as it is stored"
-        found = find_current_name(f"{unknown} (sha256 e4a42d2b6880)")
-        assert found == "not a known test set (sha256 e4a42d2b6880)"
+        found = find_current_name(unknown.format("e4a42d2b6880"))
+        assert found == "test set of sha256 e4a42d2b6880"
     assert find_current_name("newstest2013, German") == "newstest2013, German"
 
 

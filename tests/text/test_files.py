@@ -140,6 +140,14 @@ def test_archives_laid_end_to_end_are_one(file, tmp_path, suffix):
     assert list(read_lines(path)) == ["a", "bc"]
 
 
+@pytest.mark.parametrize("window_log", [28, 31])
+def test_a_zst_file_of_any_window_is_read(tmp_path, window_log):
+    header = b"\x28\xb5\x2f\xfd\0" + bytes([(window_log - 10) << 3])  # RFC 8878, section 3.1.1
+    block = (5 << 3 | 1).to_bytes(3, "little") + b"a\nb\nc"  # the last one, raw, of 5 bytes
+    (tmp_path / "a.zst").write_bytes(header + block)
+    assert list(read_lines(tmp_path / "a.zst")) == ["a", "b", "c"]
+
+
 def test_zst_without_its_package_says_what_to_install(file, monkeypatch):
     path = file(b"a\n", ".zst")
     monkeypatch.setitem(sys.modules, "zstandard", None)

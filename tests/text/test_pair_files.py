@@ -164,25 +164,44 @@ def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
     assert read(tmp_path, "a.tmx", memory, ("en", "de")) == [("colour", "Farbe")]
 
 
-def test_units_of_other_languages_than_the_first_ones_are_no_pairs(tmp_path):
-    one = "><source>{}</source><target>{}</target>"
+def xliff_of_files(*units):
+    """An XLIFF with a <file> for each (source, target, source language, target language)."""
     files = [
-        xliff([one.format(*texts)], f'source-language="{ours}" target-language="{theirs}"')
-        for texts, ours, theirs in (
-            (("a dog", "ein Hund"), "en-GB", "de"),
-            (("un chien", "un cane"), "fr", "it"),
-            (("eine Katze", "a cat"), "de", "en-GB"),
-            (("a", "b"), "en-GB", ""),
+        xliff(
+            [f"><source>{source}</source><target>{target}</target>"],
+            f'source-language="{ours}" target-language="{theirs}"',
         )
+        for source, target, ours, theirs in units
     ]
     parts = [file.partition("<file")[2].partition("</xliff>")[0] for file in files]
-    text = f"<xliff xmlns='urn:x'>{''.join(f'<file{part}' for part in parts)}</xliff>"
+    return f"<xliff xmlns='urn:x'>{''.join(f'<file{part}' for part in parts)}</xliff>"
+
+
+def test_units_of_other_languages_than_the_first_ones_are_no_pairs(tmp_path):
+    text = xliff_of_files(
+        ("a dog", "ein Hund", "en-GB", "de"),
+        ("un chien", "un cane", "fr", "it"),
+        ("eine Katze", "a cat", "de", "en-GB"),
+        ("a", "b", "en-GB", ""),
+    )
     assert read(tmp_path, "a.xlf", text) == [
         ("a dog", "ein Hund"),
         ("", "unit 1: no text in both languages, but in fr: un chien; it: un cane"),
         ("a cat", "eine Katze"),
         ("", "unit 1: no text in both languages, but in en-gb: a"),
     ]
+
+
+def test_files_of_other_variants_of_the_same_languages_are_pairs(tmp_path):
+    text = xliff_of_files(
+        ("a dog", "ein Hund", "en-US", "de-DE"),
+        ("a cat", "eine Katze", "en-GB", "de-AT"),
+        ("eine Kuh", "a cow", "de", "en"),
+    )
+    found = [("a dog", "ein Hund"), ("a cat", "eine Katze"), ("a cow", "eine Kuh")]
+    assert read(tmp_path, "a.xlf", text) == found
+    text = xliff_of_files(("color", "colour", "en-US", "en-GB"), ("grey", "gray", "en-GB", "en-US"))
+    assert read(tmp_path, "a.xlf", text) == [("color", "colour"), ("gray", "grey")]
 
 
 def test_a_memory_is_not_read_as_the_text_of_one_side(tmp_path):
@@ -233,9 +252,17 @@ def test_a_comma_in_a_text_is_no_delimiter_beside_another(tmp_path, delimiter):
     assert read(tmp_path, "a.csv", f"Hello, world{delimiter}Hallo\n") == [("Hello, world", "Hallo")]
 
 
-def test_an_encoding_that_was_not_named_is_refused(tmp_path):
-    (tmp_path / "a.csv").write_bytes("ä,b\n".encode("latin-1"))
-    with pytest.raises(InputError, match="line 1: not UTF-8"):
+def test_delimiters_in_a_quoted_text_of_two_lines_do_not_count(tmp_path):
+    text = '"Hello; my; friend\nhow are you","Hallo"\n"a; b; c",d\n'
+    expected = [("Hello; my; friend\nhow are you", "Hallo"), ("a; b; c", "d")]
+    assert read(tmp_path, "a.csv", text) == expected
+
+
+@pytest.mark.parametrize("number", [1, 100, 2_000])
+def test_an_encoding_that_was_not_named_is_refused_with_its_line(tmp_path, number):
+    lines = ["a dog,ein Hund\n"] * (number - 1)
+    (tmp_path / "a.csv").write_bytes("".join([*lines, "ä,b\n", *lines]).encode("latin-1"))
+    with pytest.raises(InputError, match=f"line {number}: not UTF-8"):
         list(read_pair_file(tmp_path / "a.csv"))
 
 
@@ -255,3 +282,8 @@ def test_headings_are_known_in_every_language_that_the_server_names(tmp_path):
     for name in LANGUAGE_NAMES.values():
         assert read(tmp_path, "a.tsv", f"source\t{name}\na\tb\n")[1] == ("a", "b")
         assert read(tmp_path, "a.csv", f"source,{name}\na,b\n") == [("a", "b")]
+
+
+def test_a_quote_within_a_text_opens_no_cell(tmp_path):
+    text = '5" pipe;Rohr\na 6" x, y, z;Rohr\n'
+    assert read(tmp_path, "a.csv", text) == [('5" pipe', "Rohr"), ('a 6" x, y, z', "Rohr")]

@@ -53,6 +53,24 @@ def test_placeholders_urls_and_addresses_are_kept(text, kept):
 
 
 @pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("如有问题，请发邮件至{}。", "bob@example.com"),
+        ("我们的网站：{}，请查看那里的说明。", "https://example.com/help"),
+        ("詳しくは、{}（英語）をご覧ください。", "https://example.com/help"),
+        ("お問い合わせは{}まで", "www.example.com"),
+        ("자세한 내용은 {}으로 문의하십시오.", "bob@example.com"),
+        ("𠮷{}", "bob@example.com"),
+        ("ติดต่อ{}ครับ", "bob@example.com"),
+        ("почта: {}, напишите", "почта@пример.рф"),
+        ("an {} schreiben", "müller@example.de"),
+    ],
+)
+def test_text_of_any_script_beside_an_address_is_no_part_of_it(text, address):
+    assert items(text.format(address)) == [address]
+
+
+@pytest.mark.parametrize(
     "text",
     ["50 % sure", "50% sure", "eine 100%ige Sicherheit", "eine 50 %ige", "a@b", "{red, blue}", "%"],
 )
@@ -108,7 +126,10 @@ def test_a_text_of_nothing_but_items_has_no_words():
     assert has_words("{0} a")
 
 
-HOSTILE = ["%", "%0", "%1", "%(a", "{", "{{", "{a", "http://", "www.", "a", "a.", "a@", "<a", "&a"]
+HOSTILE = [
+    *("%", "%0", "%1", "%(a", "{", "{{", "{a", "http://", "www.", "a", "a.", "a@", "<a", "&a"),
+    *("请", "请a", "a@请"),
+]
 
 
 @pytest.mark.parametrize("part", [*HOSTILE, "1", "1,", "1 ", "%%", ")", "{a, date"])
@@ -118,6 +139,6 @@ def test_long_runs_are_read_to_their_end(part):
         assert find_lost(f"{text} \n7", "") != []
 
 
-@given(st.text(st.sampled_from("%{}@:/.wWhtpsſ0 a$ilo"), max_size=12))
+@given(st.text(st.sampled_from("%{}@:/.wWhtpsſ0 a$ilo请"), max_size=12))
 def test_no_item_is_overlooked_in_a_line_that_is_not_searched(text):
     assert any(find_items(text)) == any(ITEM.finditer(text))

@@ -120,6 +120,8 @@ def test_loud_and_soft_sounds_of_8_and_16_bits_agree(tmp_path):
         (build_wav(bytes(9), width=3), "a sound of 24 bits a sample"),
         (b"P5 0_7 5 255\n" + bytes(35), "the header of a PGM has width"),
         (build_wav(b""), "has 0 samples"),
+        (build_wav(bytes(9))[:36] + b"LIST\xe8\x03\0\0INFO", "or damaged \\(cut"),
+        (build_wav(bytes(9))[:30], "or damaged \\(cut"),
         (build_wav(bytes(9))[:-1], "fewer samples than its head says"),
         (build_wav(bytes(9), rate=10**7), "has 10,000,000 samples a second"),
         (bytes(MOST_BYTES + 1), "has over 16 MiB"),

@@ -48,22 +48,12 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
         recipe = Recipe.from_mapping(values)
     except InputError as fault:
         raise FolderError(f"the recipe cannot be used: {fault.fact}", HINT, file=file) from fault
-    require_written_types(values, recipe, file)
     stored = list_setting_paths(values)
     missing = [path for path in list_setting_paths(recipe.as_json()) if path not in stored]
     without_value = [path for path in missing if path not in ADDED_LATER]
     if without_value:
         raise FolderError(f"the recipe lacks {', '.join(without_value[:3])}", HINT, file=file)
     return with_changes(recipe, {path: ADDED_LATER[path] for path in missing})
-
-
-def require_written_types(values: Mapping[str, Any], recipe: Recipe, file: Path) -> None:
-    """Raise FolderError if a stored recipe has a number as text, such as "0.1" in place of 0.1."""
-    for group, table in recipe.as_json().items():
-        for name, value in table.items() if isinstance(table, Mapping) else ():
-            given = values.get(group, {}).get(name, value)
-            if isinstance(given, str) and not isinstance(value, str):
-                raise FolderError(f"{group}.{name} is text in the recipe", HINT, file=file)
 
 
 def list_setting_paths(values: Mapping[str, Any]) -> list[str]:

@@ -3,10 +3,11 @@
     FOLDER/pairs.tsv      the pairs that are left, in their order: source, tab, target
     FOLDER/report.json    what each rule dropped, what it alone dropped, and examples
 
-The text is read line by line. If two models score the pairs, each pair takes 8 bytes of memory.
+The text is read line by line. If two models score the pairs, each pair takes 16 bytes of memory.
 """
 
 import math
+from array import array
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import tee
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import final
 
 import numpy as np
+from jaxtyping import Float
 
 from transduce.cleaning import WORST
 from transduce.cleaning.rules import Pair, RuleReport, Rules, find_lowest, read_test_lines
@@ -22,7 +24,7 @@ from transduce.durable.folder import FolderWriter, open_or_write_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import InputError
 from transduce.inference.shards import measure_text
-from transduce.inference.translator import Translator
+from transduce.inference.translator import Translator, with_warnings_at
 from transduce.runs.choice import Texts, open_texts
 from transduce.runs.prepared_corpus import OnProgress
 from transduce.runs.text_names import list_primary
@@ -104,7 +106,7 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
         report = RuleReport()
         good = report.filter(read_normalised(text, on_progress), rules)
         if models is not None:
-            lowest = find_lowest(np.fromiter(rate_pairs(good, *models, on_progress), float), worst)
+            lowest = find_lowest(rate_pairs(good, report, *models, on_progress), worst)
             again = RuleReport().filter(read_normalised(text, ignore_event), rules)
             good = drop_improbable(again, lowest, report)
         with writer.open(PAIRS) as stream:
@@ -153,15 +155,31 @@ def read_normalised(text: Pairs, on_progress: OnProgress) -> Iterator[Pair]:
             on_progress("cleaning", number)
 
 
+def note_numbers(
+    pairs: Iterable[Pair], report: RuleReport, numbers: "array[int]"
+) -> Iterator[Pair]:
+    """Yield pairs that passed the rules; append to `numbers` how many `report` had read by then."""
+    for pair in pairs:
+        numbers.append(report.read)
+        yield pair
+
+
 def rate_pairs(
-    pairs: Iterable[Pair], forward: Translator, backward: Translator, on_progress: OnProgress
-) -> Iterator[float]:
-    """Yield each pair's dual cross-entropy by two models, negated    (Junczys-Dowmunt 2018)
+    pairs: Iterable[Pair],
+    report: RuleReport,
+    forward: Translator,
+    backward: Translator,
+    on_progress: OnProgress,
+) -> Float[np.ndarray, " N"]:
+    """Return each pair's dual cross-entropy by two models, negated    (Junczys-Dowmunt 2018)
 
     It is |H_f - H_b| + (H_f + H_b) / 2, where H is the nats per piece of a side, given the other
-    side. A pair that is too long for a model gets -infinity.
+    side. A pair that is too long for a model gets -infinity. Warnings number a pair by those that
+    `report` had read.
     """
-    first, second, swapped = tee(pairs, 3)
+    numbers, rates = array("q"), array("d")
+    first, second, swapped = tee(note_numbers(pairs, report, numbers), 3)
+    forward, backward = (with_warnings_at(one, "pair", numbers) for one in (forward, backward))
     there = forward.likelihood(first)
     back = backward.likelihood((target, source) for source, target in swapped)
     for number, (pair, f, b) in enumerate(zip(second, there, back, strict=True), start=1):
@@ -171,9 +189,10 @@ def rate_pairs(
         ]
         h_b, h_f = -b.log_prob / counts[0], -f.log_prob / counts[1]
         rate = -(abs(h_f - h_b) + (h_f + h_b) / 2)
-        yield -math.inf if math.isnan(rate) else rate
+        rates.append(-math.inf if math.isnan(rate) else rate)
         if number % NOTED == 0:
             on_progress("scoring", number)
+    return np.array(rates)
 
 
 def drop_improbable(

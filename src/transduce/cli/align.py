@@ -116,7 +116,7 @@ def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bo
         display.print_json(choice.as_json())
     else:
         display.print_result(*format_choice(choice))
-    display.print_message(f"stored in {model / ALIGNMENT}")
+    display.print_note(f"stored in {model / ALIGNMENT}")
 
 
 def format_choice(choice: "AlignmentChoice") -> Iterator[str]:

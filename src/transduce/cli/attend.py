@@ -281,7 +281,7 @@ def write_output(
     html = build_attention_page(shown, encoding).encode()
     write_atomically(resolve_output(output), html)
     if len(html) > LARGE:
-        display.print_message(
+        display.print_note(
             f"{output} has {len(html) / 1e6:.0f} MB; --layers and --min make it smaller"
         )
     display.print_note(f"the figure: {output}#{link}" if link else f"the page: {output}")

@@ -6,7 +6,7 @@ import click
 
 from transduce.cleaning import WORST
 from transduce.cli import display, options
-from transduce.cli.inputs import TextOptions
+from transduce.cli.inputs import TextOptions, WeightedFile
 from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import FILE, add_options, refuse_given
 from transduce.cli.searching import ModelOptions, TranslatorChoice, warn_of_sides
@@ -86,9 +86,8 @@ def command(
     """
     from transduce.cleaning.clean import clean
 
-    require(
-        not any(one.weight for one in texts.pairs), "a text is cleaned as a whole, not by weights"
-    )
+    fact = "a text is cleaned as a whole, not by weights or updates"
+    require(all(one == WeightedFile(one.path) for one in texts.pairs), fact)
     text = texts.read_train()
     require(text is not None, "no text was named", "--source FILE --target FILE, or --pairs FILE")
     assert text is not None

@@ -78,7 +78,5 @@ def serve_page(runs: tuple[Path, ...], port: int) -> None:
     with CurvesServer(runs, port) as server, suppress(KeyboardInterrupt):
         display.print_result(server.address)
         display.flush_output()
-        display.print_message(
-            "the page stays up to date until Ctrl-C; only this machine can open it"
-        )
+        display.print_note("the page stays up to date until Ctrl-C; only this machine can open it")
         server.serve_forever(poll_interval=0.2)

@@ -84,8 +84,7 @@ def command(
             )
         else:
             display.print_result(*format_split(split))
-    for line in [*suggest_next_steps(model), write_explainer(run, folder / "explainer.html")]:
-        display.print_message(line)
+    finish(model, folder)
 
 
 def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
@@ -171,16 +170,19 @@ def suggest_next_steps(model: Path) -> list[str]:
     ]
 
 
-def write_explainer(run: Path, page: Path) -> str:
-    """Write the page in which the run's model computes step by step; return a line that names it.
+def finish(model: Path, folder: Path) -> None:
+    """Print what to try next; write the page in which the run's model computes step by step.
 
-    If no page can run the model, such as a large one, none is written, and the line says why.
+    If no page can run the model, such as a large one, none is written, and a line says why.
     """
     from transduce.errors import InputError
     from transduce.view.explainer.explain import explain
 
+    for line in [*suggest_next_steps(model), "writing a page in which the model runs …"]:
+        display.print_message(line)
+    page = folder / "explainer.html"
     try:
-        explain(run).write_page(page)
+        explain(folder / "run").write_page(page)
+        display.print_message(f"follow it step by step, in a browser: {page}")
     except InputError as refused:
-        return f"no page to follow it step by step: {refused.fact}"
-    return f"follow it step by step, in a browser: {page}"
+        display.print_message(f"no page to follow it step by step: {refused.fact}")

@@ -52,7 +52,9 @@ def command(
     if output is None or output.suffix != ".svg":
         fact = "nothing says where the picture goes" if output is None else f"{output} is not .svg"
         raise InputError(fact, f"-o {what}.svg")
-    chosen_options = {name: value for name, value in given.items() if value is not None}
+    chosen_options: dict[str, object] = {
+        name: value for name, value in given.items() if value is not None
+    }
     require_matching(what, len(recipes), chosen_options)
     options.require_writable(output)
     from transduce.durable.files import write_atomically
@@ -66,9 +68,11 @@ def command(
         "positions": draw.draw_positions,
         "rate": draw.draw_rate,
     }
-    named = [one.recipe for one in recipes] or [by_name(draw.BASE)]
-    chosen = [customise_recipe(one, dict(changes)) for one in named]
-    svg = functions[what](*chosen, **chosen_options)
+    named = recipes or [KnownRecipe(by_name(draw.BASE))]
+    chosen = [one.with_recipe(customise_recipe(one.recipe, dict(changes))) for one in named]
+    if what == "model":
+        chosen_options["symbols"] = chosen[0].sizes
+    svg = functions[what](*(one.recipe for one in chosen), **chosen_options)
     write_atomically(resolve_output(output), svg.encode())
     display.print_note(f"the picture: {output}")
 

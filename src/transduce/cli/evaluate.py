@@ -77,8 +77,9 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
-    SOURCE and REFERENCE are files, or SOURCE alone is the name of a test set that `transduce fetch`
-    has downloaded, such as newstest2014; CORPUS:SPLIT names another split of a corpus. For
+    SOURCE and REFERENCE are files, or SOURCE alone is a file of pairs, such as test.tsv, or the
+    name of a test set that `transduce fetch` has downloaded, such as newstest2014; CORPUS:SPLIT
+    names another split of a corpus. For
     a parser, a tagger or a model of signals SOURCE is the only file: trees in brackets, a token,
     a tab and its label on each line, or a list as for `transduce train --signals`.
 
@@ -90,6 +91,7 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     With --contrast a table follows, of lines changed as training changes them by settings such as
     data.upper_case: capitals and end marks on both sides, typing errors in the source only.
     """
+    require(baseline != "", "--baseline is empty", "a file, or CORPUS:SPLIT")
     is_stdout_free = output is None or not means_standard_output(output)
     require(is_stdout_free, "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)

@@ -73,7 +73,7 @@ def command(
     for one in found.differences:
         display.print_note(f"note: {one}")
     if found.unproved:
-        display.print_message(f"note: {found.unproved}")
+        display.print_note(f"note: {found.unproved}")
     if as_json:
         display.print_json(found.as_json())
     else:

@@ -58,6 +58,33 @@ class WarningPrinter:
                 display.print_message(f"warning: {lines}: {end or too_long}{first}")
 
 
+@final
+@dataclass
+class TextCounter:
+    """Counts the lines that have text, of the input and of the best outputs."""
+
+    sources: int = 0
+    outputs: int = 0
+
+    def read(self, lines: Iterator[str]) -> Iterator[str]:
+        """Yield input lines unchanged, and count them."""
+        for line in lines:
+            self.sources += bool(line.strip())
+            yield line
+
+    def write(self, found: Iterator[list["Output"]]) -> Iterator[list["Output"]]:
+        """Yield each line's outputs unchanged, and count them."""
+        for outputs in found:
+            self.outputs += bool(outputs[0].text)
+            yield outputs
+
+    def warn_if_empty(self) -> None:
+        """Print a warning if lines had text and no output has."""
+        if self.sources > 1 and not self.outputs:
+            fact = "every output is empty; has the model been trained long enough?"
+            display.print_message(f"warning: {fact}")
+
+
 def write_lines(
     opened: AbstractContextManager[IO[str]],
     found: Iterator[Found],

@@ -17,6 +17,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from transduce.cli.line_outputs import means_standard_output
 from transduce.durable.files import require_file_name, require_folder
 from transduce.durable.folder import require_harmless_output
 from transduce.errors import InputError, short_repr, shorten
@@ -210,9 +211,9 @@ def require_sentence(text: str) -> None:
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
     """Refuse an output that is an input, would damage a run, model or store, or has no folder.
 
-    None means standard output, which is refused if it goes to an input.
+    Standard output (None, `-`, or a link such as /dev/stdout) is refused if it goes to an input.
     """
-    if output is None:
+    if output is None or means_standard_output(output):
         for one in inputs:
             fact = f"{one} is read here, and is standard output, for which a shell empties it"
             require(not (one and is_standard_output(one)), fact, "another > OUTPUT, or -o OUTPUT")

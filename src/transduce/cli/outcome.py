@@ -7,6 +7,7 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 from itertools import pairwise
 
 import click
@@ -245,6 +246,10 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
         hint = suggest_names(error.option_name, known)
         if others := _list_commands_with(error.option_name, context):
             hint = f"`transduce {others[0]}` has it"
+        if "--set" in known and (setting := _find_setting(error.option_name)):
+            hint = f"--set {setting}=VALUE"
+        elif "--set" in known and not get_close_matches(error.option_name, known):
+            hint = f"--set NAME=VALUE changes a setting; {hint}"
         if not error.option_name.startswith("--"):  # it may come from a file's name, such as -a.txt
             hint = "; ".join(filter(None, [hint, "a name that begins with - comes after --"]))
         return f"unknown option {error.option_name}", hint
@@ -261,6 +266,14 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     if is_count_wrong and context is not None:
         return fact, f"usage: {_format_usage(context)}; --help lists the options"
     return fact, f"`{path} --help` says how it is used"
+
+
+def _find_setting(option: str) -> str:
+    """Return the setting that an unknown option such as --steps may mean, or ""."""
+    from transduce.settings.recipe import BASE
+
+    name = option.lstrip("-").replace("-", "_")
+    return next((path for path in BASE.flat_settings() if path.partition(".")[2] == name), "")
 
 
 def _list_commands_with(option: str, context: click.Context) -> list[str]:

@@ -1,5 +1,6 @@
 """`transduce prepare`: clean, encode and store a parallel text for training."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,7 +68,7 @@ def command(
     if other := [name for name, _ in changes if not name.startswith("data.")]:
         display.print_note(f"{', '.join(other)}: not stored in a corpus; give it to train as well")
     if recipe is None and texts.parent is None:
-        display.print_note(f"hint: transduce train --store {output} -o RUN")
+        display.print_note(f"hint: transduce train --store {shlex.quote(str(output))} -o RUN")
 
 
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:

@@ -40,6 +40,12 @@ class KnownRecipe(NamedTuple):
         """The number of the model's parameters."""
         return count_parameters(self.recipe.architecture, *self.symbols)
 
+    def with_recipe(self, recipe: Recipe) -> "KnownRecipe":
+        """Return a changed recipe; learned sizes stay unless settings of the vocabulary changed."""
+        names = ("vocabulary", "vocabulary_size", "shared_vocabulary")
+        is_same = all(getattr(recipe.data, n) == getattr(self.recipe.data, n) for n in names)
+        return KnownRecipe(recipe, self.sizes if is_same else None)
+
 
 @final
 class RecipeOrFolder(options.RecipeName):
@@ -123,11 +129,10 @@ def show(
     """Show every setting of RECIPE, and its source.
 
     Each setting is followed by a paraphrase of the paper with the section, or by our reason where
-    the paper is silent. A star marks what differs from the paper's base model.
+    the paper is silent. A star marks what differs from table3/base.
     """
     changed = customise_recipe(recipe.recipe, dict(changes), scale)
-    known = recipe if changed == recipe.recipe else KnownRecipe(changed)
-    show_recipe(known, has_peers=peers, as_json=as_json)
+    show_recipe(recipe.with_recipe(changed), has_peers=peers, as_json=as_json)
 
 
 def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:

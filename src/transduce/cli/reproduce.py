@@ -245,6 +245,21 @@ def table3(*, rows: RowOptions, texts: TextOptions) -> None:
     reproduce(build_table3(), rows, texts)
 
 
+def add_texts(request: "TableRequest", rows: RowOptions, texts: TextOptions) -> "TableRequest":
+    """Return the request with the texts that the options name; refuse any with --gather."""
+    if rows.gather:
+        unused = {*vars(texts), *vars(rows)} - {"output", "gather", "plot", "as_json"}
+        options.refuse_given(unused, "is for training, and --gather trains nothing")
+    else:
+        texts.require_no_text(rows.store)
+    return replace(
+        request,
+        train=texts.read_train(),
+        dev=texts.find_text("dev_"),
+        test=texts.find_text("test_"),
+    )
+
+
 def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str) -> None:
     """Train a table's rows and print its report, or only each row's command; exit if a row fails.
 
@@ -255,27 +270,17 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
     from transduce.reproduce.job import plan_jobs
     from transduce.reproduce.rows import reproduce_rows
 
-    request = rows.build_request()
     if rows.print_jobs:
         fact = "is for the report, which --print-jobs does not write"
         options.refuse_given({"gather", "plot", "as_json"}, fact)
+    request = add_texts(rows.build_request(), rows, texts)
+    if rows.print_jobs:
         given = [*own, *format_options(texts, *TEST), *format_options(rows, "store")]
         given += format_options(texts, *PARALLEL)
         for job in plan_jobs(kind.name, kind.recipes, request):
             display.print_result(format_command(job, rows, given))
         return
     keep_freed_memory()
-    if rows.gather:
-        unused = {*vars(texts), *vars(rows)} - {"output", "gather", "plot", "as_json"}
-        options.refuse_given(unused, "is for training, and --gather trains nothing")
-    else:
-        texts.require_no_text(rows.store)
-    request = replace(
-        request,
-        train=texts.read_train(),
-        dev=texts.find_text("dev_"),
-        test=texts.find_text("test_"),
-    )
     outcome = reproduce_rows(kind, request, build_table_callbacks())
     for fault in outcome.unreadable:
         display.print_error(fault.fact)

@@ -1,6 +1,7 @@
 """`transduce score`: score translations, trees, labels or alignments against references."""
 
 import math
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -230,6 +231,10 @@ def report_texts(
         for found in score(*read, metrics=metrics, language=language, against=other, **how_drawn):
             display.print_comparison(found, (texts[0], against), as_json=as_json)
         return
+    if len(texts) > 2:
+        together = f"note: each line has {len(texts) - 1} references: {', '.join(texts[1:])}"
+        two = shlex.join(["transduce", "score", texts[0], texts[-1], "--against", texts[1]])
+        display.print_note(f"{together}; {two} compares two outputs")
     scores = score(*read, metrics=metrics, language=language)
     for one, line in zip(scores, format_scores(scores), strict=True):
         if as_json:

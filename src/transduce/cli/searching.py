@@ -207,7 +207,7 @@ class TranslatorChoice:
         collect_garbage_rarely()
         chosen = choose_precision(self.models.precision, select_device())
         if chosen.message:
-            display.print_message(chosen.message)
+            display.print_note(chosen.message)
         precision, strict = chosen.precision.value, self.models.strict
         loaded = load(*self.folders, precision=precision, strict=strict, keep=self.keep)
         if self.task is not None:

@@ -141,7 +141,10 @@ def require_packages(find: Callable[[str], object] = importlib.util.find_spec) -
     """Raise InputError if `find` returns None for a package that the server needs."""
     for name in ("starlette", "uvicorn"):
         if find(name) is None:
-            raise InputError(f"a server needs the package {name}", "pip install starlette uvicorn")
+            raise InputError(
+                f"a server needs the package {name}",
+                "pip install starlette uvicorn, or the extra serve",
+            )
 
 
 def is_loopback(host: str) -> bool:

@@ -1,6 +1,7 @@
 """`transduce train`: train a recipe on a parallel text, in a run that can be resumed."""
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -145,7 +146,7 @@ def command(
         copy = None if copy_to is None else open_copy(copy_to, output)
         address = copy.address if copy is not None and output.exists() and not was_there else ""
         if address:
-            display.print_message(f"{output} is put back from its copy, {address}")
+            display.print_note(f"{output} is put back from its copy, {address}")
         inputs = TrainingInputs(
             folder=output,
             recipe=recipe,
@@ -173,7 +174,7 @@ def command(
                 parent=prepared.parent,
                 copy=copy,
             )
-    display.print_note(f"hint: transduce average {output} -o MODEL")
+    display.print_note(f"hint: transduce average {shlex.quote(str(output))} -o MODEL")
 
 
 def prepare(inputs: "TrainingInputs") -> "PreparedTraining":

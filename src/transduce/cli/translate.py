@@ -3,13 +3,14 @@
 import hashlib
 import io
 import os
+import shlex
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, final
 
@@ -18,6 +19,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.line_outputs import (
     SHOWN,
+    TextCounter,
     WarningPrinter,
     as_text,
     format_outputs,
@@ -36,7 +38,7 @@ from transduce.cli.searching import (
     warn_of_language,
 )
 from transduce.settings.fields import require
-from transduce.text.documents.read import FORMATS, SUFFIXES
+from transduce.text.documents.read import FORMATS, SUFFIXES, detect_format
 from transduce.text.files import (
     FEWEST_LINES,
     MARKUP_SUFFIXES,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from transduce.inference.outputs import Output
     from transduce.inference.shards import ShardText
 
+HEAD_LINES = 1_000  # of a file that is named as a document, to see whether it is one
 OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--shard", "--on")
 
 
@@ -188,13 +191,11 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
         part = build_shard_part(text, how, output)
     lines = part.cut(read_signal_sources(input, rows[0]) if rows else read_short_lines(input))
     noted = lines if is_document else note_markup(input, lines, count(part.first))
-    outputs = translator.nbest_lines(
-        warn_of_language(translator, noted),
-        nbest,
-        block=part.block,
-        prefixes=None if prefix is None else part.cut(read_short_lines(prefix)),
-        first=part.first,
-    )
+    texts = TextCounter()
+    prefixes = None if prefix is None else part.cut(read_short_lines(prefix))
+    noted = warn_of_language(translator, texts.read(noted))
+    search = partial(translator.nbest_lines, block=part.block, first=part.first)
+    outputs = texts.write(search(noted, nbest, prefixes=prefixes))
     is_folder = output is not None and not (means_standard_output(output) or as_json or shard)
     if rows and rows[1] and output and is_folder:
         write_pictures(output, outputs, nbest)
@@ -202,6 +203,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
         line = partial(format_outputs, nbest=nbest, as_json=as_json)
         write_lines(part.opened, outputs, line, "translate", first=part.first, flush=interactive)
     on_warning.print_count("translated in parts, joined again; --strict refuses such lines")
+    texts.warn_if_empty()
 
 
 def hash_lines(lines: Iterable[str]) -> str:
@@ -289,11 +291,17 @@ def look_up_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
 def note_structure(file: Path) -> bool:
     """Return whether a file is named as a document, such as a.po; if so, print a note.
 
-    Raises InputError if it is named as a translation memory.
+    Raises InputError if its first lines show a document, too, or it is named as a translation
+    memory.
     """
+    from transduce.text.files import read_lines
     from transduce.text.pair_files import require_one_side
 
     if form := look_up_ending(file, SUFFIXES):
+        first = islice(read_lines(file), HEAD_LINES) if file.is_file() else ()
+        fact = f"{file} is {form}, whose structure is lost line by line"
+        hint = f"--format {form} keeps it; < {shlex.quote(str(file))} translates it all the same"
+        require(detect_format("\n".join(first)) != form, fact, hint)
         display.print_note(
             f"note: {file} is translated line by line; --format {form} keeps its structure"
         )

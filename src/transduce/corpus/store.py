@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 from jaxtyping import Int, Int32
@@ -195,12 +195,15 @@ def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
     match about:
         case {
             "inputs": dict(inputs),
-            "pairs": {"too_long": int(too_long)},
+            "pairs": {"too_long": int(too_long), **others},
             "cleaning": {"read": int(read), "dropped": dict(dropped)},
         } if all(isinstance(one, str) for one in inputs.values()):
             counts = {reason: parse_count(found, file) for reason, found in dropped.items()}
             counts["too many pieces"] = too_long
-            if min(counts.values()) >= 0 and sum(counts.values()) <= read:
+            if unknown := cast("int", others.get("unknown_label", 0)):
+                counts["a label that training lacks"] = unknown
+            are_counts = all(type(one) is int and one >= 0 for one in counts.values())
+            if are_counts and sum(counts.values()) <= read:
                 return DataFacts(inputs, read, counts, read_mixture(about, file))
     raise FolderError("has no usable account of its pairs", DAMAGED_HINT, file=file)
 

@@ -180,6 +180,9 @@ def find_first_available(
                 one: find_readable_file([text for text in texts if text.download == one], *how)
                 for one in dict.fromkeys(text.download for text in texts)
             }
+            if len({file.path for file in files.values()}) < len(files):
+                fact = f"{name}: two downloads have one name, and --from has one file of that name"
+                raise WrongFileError(fact, "without --from, both are downloaded")
             return texts, {text: files[text.download] for text in texts}
         except InputError as error:
             if isinstance(error, WrongFileError):

@@ -51,7 +51,7 @@ def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
 def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
     """Context manager: open a `Text` in its downloaded file or archive, decompressed."""
     with open_download(text, path) as stream:
-        unpack = OPENERS.get(posixpath.splitext(text.member or text.download.name)[1])
+        unpack = OPENERS.get(posixpath.splitext(text.member or text.download.name)[1].lower())
         if unpack is None:
             yield stream
         else:

@@ -21,7 +21,6 @@ from transduce.distillation.stages import (
     choose_pairs,
     gather_text,
     translate_text,
-    with_warnings_at,
 )
 from transduce.durable.folder import MANIFEST, require_own_folder
 from transduce.durable.json import parse_json
@@ -29,8 +28,9 @@ from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import name_arguments, suggest_names
 from transduce.inference.average import average
 from transduce.inference.load import load
-from transduce.inference.translator import Translator
+from transduce.inference.translator import Translator, with_warnings_at
 from transduce.recipes.choice import customise_recipe, find_recipe
+from transduce.runs.average import open_or_write_average
 from transduce.runs.choice import open_texts
 from transduce.runs.machine_settings import require_trainable
 from transduce.runs.prepared_corpus import read_side, require_learnable_vocabulary
@@ -39,12 +39,12 @@ from transduce.runs.texts import FilePair, TaskFiles, list_pairs
 from transduce.runs.train import set_process_for_training, train_interruptibly
 from transduce.runs.training_inputs import TrainingInputs
 from transduce.settings import Recipe
-from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import find_task_kind
 from transduce.tasks.text import TRANSLATION
 from transduce.text.arguments import ignore_event, read_folder, read_path
+from transduce.text.languages import is_language_code
 from transduce.text.pair_files import Columns
 from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
@@ -163,11 +163,12 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         run = train_interruptibly(job, callbacks, measure_duration=True, name_options=name_options)
         if last == 3:
             return Distillation(folder, lines, report)
+        open_or_write_average(run.folder, renews=True)
         model = average(run, None)  # beside the run, in folder/model
         if last == 4:
             return Distillation(folder, lines, report, model.folder)
         trained = load(model.folder, on_warning=ignore_event)
-        reporting = teacher and with_warnings_at(teacher, "stage report, development set")
+        reporting = teacher and with_warnings_at(teacher, "stage report, development set, line")
         page = write_report(folder, text, pairs_folder, report, (reporting, trained), dev_pairs)
         return Distillation(folder, lines, report, model.folder, page)
 
@@ -210,7 +211,7 @@ def customise_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
 def require_languages(teacher: Translator, pairs: Path) -> None:
     """Raise InputError if a file of pairs names other languages than a teacher's."""
     named, ours = read_languages(TaskFiles(pairs, TRANSLATION)), teacher.recipe.data.languages
-    if all(named) and not {*ours} & {*UNNAMED}:
+    if all(named) and all(map(is_language_code, ours)):
         fact = f"{pairs} is {' to '.join(named)}, and the teacher translates {' to '.join(ours)}"
         hint = "--columns 2,1 exchanges its columns, --columns en,de names the sides of a memory"
         require(list_primary(named) == list_primary(ours), fact, hint)
@@ -225,4 +226,4 @@ def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str
         assert inputs.source
         assert inputs.outputs
         languages = read_languages(FilePair(inputs.source, inputs.outputs))
-    return None if {*languages} & {"", *UNNAMED} else languages
+    return languages if all(map(is_language_code, languages)) else None

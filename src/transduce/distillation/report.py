@@ -51,7 +51,8 @@ def write_report(
         "pairs": pairs.hash,
         "models": {name: list(one.hashes) for name, one in named.items()},
     }
-    return open_or_write_folder(folder / "report", REPORT_KIND, about, write).verified_path(PAGE)
+    report = open_or_write_folder(folder / "report", REPORT_KIND, about, write, renews=True)
+    return report.verified_path(PAGE)
 
 
 def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, final
@@ -29,7 +29,6 @@ from transduce.distillation import LONGEST
 from transduce.durable.folder import FolderWriter, VerifiedFolder, open_or_write_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import FolderError, short_repr, shorten
-from transduce.inference.lines import LineWarning
 from transduce.inference.shards import (
     AGAIN,
     OUTPUT,
@@ -41,7 +40,7 @@ from transduce.inference.shards import (
     is_written,
     measure_text,
 )
-from transduce.inference.translator import WORKER_BLOCK, Translator
+from transduce.inference.translator import WORKER_BLOCK, Translator, with_warnings_at
 from transduce.runs.texts import require_file
 from transduce.settings.fields import require
 from transduce.text.clean import normalise
@@ -172,27 +171,13 @@ def translate_text(
             deque(own, maxlen=0)  # skip to the next shard's lines
             continue
         first = part.lines.start + 1
-        reporting = with_warnings_at(teacher, f"stage shards, {source}")
+        reporting = with_warnings_at(teacher, f"stage shards, {source}, line")
         outputs = reporting.nbest_lines(own, nbest, block=WORKER_BLOCK, first=first)
         with create_shard(path, part, how) as stream:
             for done, found in enumerate(outputs, start=first):
                 best = [[one.text, one.log_prob] for one in found]
                 stream.write(json.dumps(best, ensure_ascii=False).encode() + b"\n")
                 on_line("translate", done, total)
-
-
-def with_warnings_at(translator: Translator, place: str, lines: Sequence[int] = ()) -> Translator:
-    """Return a translator whose warnings name `place`, and line numbers from `lines` if given.
-
-    If the translator does not get all lines of `place` in order, `lines` has the numbers of those
-    that it gets.
-    """
-
-    def warn(warning: LineWarning) -> None:
-        line = lines[warning.line - 1] if lines else warning.line
-        translator.on_warning(replace(warning, line=line, unit=f"{place}, line"))
-
-    return replace(translator, on_warning=warn)
 
 
 @final
@@ -297,8 +282,8 @@ def choose_pairs(
             report.add(one[:2], broken)
             kept += [] if broken else [one]
         if backward is not None or hashes:
-            place, lines = f"stage pairs, {text.folder / SOURCES}", [one.line for one in kept]
-            scorer = backward and with_warnings_at(backward, place, lines)
+            unit, lines = f"stage pairs, {text.folder / SOURCES}, line", [one.line for one in kept]
+            scorer = backward and with_warnings_at(backward, unit, lines)
             rates = score_per_character(kept, scorer, on_line)
             lowest = find_lowest(rates, options.worst)
             for index in sorted(lowest):

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedIOBase, BufferedReader
 from os import PathLike
 from pathlib import Path
@@ -370,20 +371,30 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
 
 
 def open_or_write_folder(
-    path: Path, kind: str, about: Mapping[str, object], write: Callable[[FolderWriter], None]
+    path: Path,
+    kind: str,
+    about: Mapping[str, object],
+    write: Callable[[FolderWriter], None],
+    *,
+    renews: bool = False,
 ) -> VerifiedFolder:
     """Open a folder, first calling `write` if it is absent; InputError if it has another `about`.
 
-    `write` gets the writer of the new folder.
+    `write` gets the writer of the new folder. With `renews` a folder with another `about` is
+    written anew.
     """
-    if not path.exists():
-        with atomic_folder(path, kind=kind, about=about) as writer:
+    found = open_folder(path, kind) if path.exists() else None
+    others = (
+        [] if found is None else [name for name in about if found.about.get(name) != about[name]]
+    )
+    if others and not renews:
+        fact = f"was made with {another(others[0])}"
+        raise InputError(fact, "choose another folder, or delete this one", file=path)
+    if found is None or others:
+        require_free = partial(require_replaceable, kind=kind) if others else None
+        with atomic_folder(path, kind=kind, about=about, require_free=require_free) as writer:
             write(writer)
-    found = open_folder(path, kind)
-    for name, value in about.items():
-        if found.about.get(name) != value:
-            fact = f"was made with {another(name)}"
-            raise InputError(fact, "choose another folder, or delete this one", file=path)
+        found = open_folder(path, kind)
     return found
 
 

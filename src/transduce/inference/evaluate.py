@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, final
@@ -46,7 +47,14 @@ from transduce.tasks import TextToText, find_task_kind, require_task
 from transduce.tasks.tagging import Tagging, read_tagged_pairs
 from transduce.text.arguments import Text, read_text, require_equal_lines, require_lines
 from transduce.text.changes import CHANGE
-from transduce.text.languages import find_wrong_side
+from transduce.text.languages import find_wrong_side, is_language_code
+from transduce.text.pair_files import (
+    PAIR_FILES,
+    choose_main_codes,
+    find_suffix,
+    is_memory,
+    read_pair_file,
+)
 from transduce.text.words import split_words
 from transduce.vocabulary.tag_lexicon import find_most_frequent
 
@@ -327,8 +335,8 @@ Sides = tuple[list[str], list[str]]  # lines of the source and of the reference
 def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
     """Return the source and reference lines of a test set from files, lists or a fetched corpus.
 
-    A test set of trees or tagged tokens is a file, a treebank's folder, or a fetched treebank's
-    name.
+    The source alone may be a file of pairs, such as a .tsv or .tmx. A test set of trees or tagged
+    tokens is a file, a treebank's folder, or a fetched treebank's name.
     """
     if reference is not None:
         if any(isinstance(one, Path | str) for one in (source, reference)):
@@ -341,6 +349,9 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
     )
     if read_file := find_task_kind(data).read_test_file:
         return read_both_sides(find_task_files(str(source), data), read_file)
+    file = Path(str(source))
+    if find_suffix(file) in PAIR_FILES:
+        return read_both_sides([file], partial(read_whole_pairs, data=data))
     files = find_fetched_files(str(source), data)
     return read_text("source", files[0]), read_text("reference", files[1])
 
@@ -358,6 +369,23 @@ def read_both_sides(
     pairs = [pair for file in files for pair in read_file(file)]
     require(bool(pairs), f"{files[0]} has no test sentence", "look at the file")
     return [source for source, _ in pairs], [reference for _, reference in pairs]
+
+
+def read_whole_pairs(file: Path, data: Data) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a file such as a .tsv or .tmx; InputError for a line that lacks a side.
+
+    Of a TMX or XLIFF file the model's languages are read, in its direction; units without a text in
+    both are left out.
+    """
+    languages = (data.source_language, data.target_language)
+    by_language = is_memory(file) and all(map(is_language_code, languages))
+    columns = choose_main_codes(languages) if by_language else None
+    for number, (source, target) in enumerate(read_pair_file(file, columns), start=1):
+        if source and target:
+            yield source, target
+        elif not is_memory(file) and not (number == 1 and not source and target):
+            fact = f"pair {number} has an empty side"
+            raise InputError(fact, "fill it, or delete the line", file=file)
 
 
 def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path]:

@@ -70,7 +70,7 @@ def require_matches(pairs: Iterable[Pair], data: Data) -> None:
             mismatch = kind.find_mismatch(pair.source, pair.target)
         except InputError as error:  # a target that is malformed in itself
             fact = error.fact.removeprefix("line 1, ")  # a target has only this line
-            raise InputError(f"line {pair.number}: {fact}", error.hint) from error
+            raise InputError(f"line {pair.number}, target: {fact}", error.hint) from error
         require(not mismatch, f"line {pair.number}: {mismatch}", "compare the two sides")
 
 

@@ -461,3 +461,17 @@ def require_known(name: str, changes: Mapping[str, object], settings: type) -> N
     for key in changes:
         if key not in known:
             raise InputError(f"{name}() has no setting {key!r}", suggest_names(key, known))
+
+
+def with_warnings_at(translator: Translator, unit: str, numbers: Sequence[int] = ()) -> Translator:
+    """Return a translator whose warnings call a line `unit`, with its number in `numbers` if given.
+
+    If the translator does not get all lines of a text in order, `numbers` has the numbers of those
+    that it gets.
+    """
+
+    def warn(warning: LineWarning) -> None:
+        line = numbers[warning.line - 1] if numbers else warning.line
+        translator.on_warning(replace(warning, line=line, unit=unit))
+
+    return replace(translator, on_warning=warn)

@@ -23,7 +23,7 @@ from transduce.text.arguments import read_path
 SIZE_LIMIT = 1 << 20
 MOST_DOTS = 60  # in a line, because tomllib's time is quadratic in the parts of a key a.b.c
 FORM = 'a recipe reads: start = "table3/base", then [training] and below it steps = 2000'
-HINT_FOLDER = "name a file of settings; the recipe of a model or run: transduce recipes show FOLDER"
+HINT_FOLDER = "name a file of settings, or for `recipes show` the folder of a model or a run"
 HINT_TEXT = "a text has options: --source FILE --target FILE, or --pairs FILE"
 
 

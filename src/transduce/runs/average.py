@@ -100,8 +100,8 @@ def open_or_write_average(
     """Open a run's averaged model in `output`, or write it; refuse a model of another run.
 
     `output` is by default the folder `model` beside the run. The model is the mean of the run's
-    last snapshots. A model of another run is refused, and so is one of other snapshots, unless
-    `renews`: then the mean is written anew.
+    last snapshots. A model of another run is refused, and so is one of other snapshots; but with
+    `renews` one whose last snapshot is another is written anew.
     """
     output = output or run.parent / MODEL_KIND
     if not output.exists():
@@ -114,10 +114,12 @@ def open_or_write_average(
             "name another folder, -o FOLDER, or delete this one if its run is gone",
             file=output,
         )
-    if model.about.get("averaged") != steps and renews:
+    averaged = model.about.get("averaged")
+    ends_elsewhere = isinstance(averaged, list) and averaged[-1:] != steps[-1:]
+    if renews and ends_elsewhere:
         write_average(run, output, last, force=True)
         return open_model_folder(output)
-    if model.about.get("averaged") != steps:
+    if averaged != steps:
         fact = f"is the mean of other steps than {steps[0]:,} to {steps[-1]:,}"
         raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)
     return model

@@ -95,6 +95,7 @@ class RunCopy:
             is_there = self.system.exists(self.root)
             paths = self.system.ls(self.root, detail=False) if is_there else []
         names = {PurePosixPath(path).name for path in paths}
+        names = {name for name in names if not name.startswith(".")}
         fact = "holds something else, and no copy of a run"
         if LIST not in names and names - {FILES}:
             raise InputError(fact, "choose an address of its own", file=self.address)

@@ -44,13 +44,16 @@ def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
     symbols = f"{source:,} symbols for both sides"
     if not data.shared_vocabulary:
         symbols = f"{source:,} and {target:,} symbols"
+    tokens = f"{data.target_tokens:,} tokens a side"
+    if data.source_tokens != data.target_tokens:
+        tokens = f"{data.source_tokens:,} source and {data.target_tokens:,} target tokens"
     passes = describe_passes(corpus.train, data, training.steps)
     return [
         f"{sizes.encoder_depth} + {sizes.decoder_depth} layers, d_model {sizes.d_model}, "
         f"d_ff {sizes.d_ff:,}, dropout {sizes.dropout}",
         f"{data.source_language} to {data.target_language}, {symbols}",
-        f"{training.steps:,} update{'s' * (training.steps > 1)} of at most "
-        f"{data.target_tokens:,} tokens a side: about {passes}",
+        f"{training.steps:,} update{'s' * (training.steps > 1)} of at most {tokens}: "
+        f"about {passes}",
     ]
 
 

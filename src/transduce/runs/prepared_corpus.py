@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, final
 
+from transduce.checkpoint.run_file import is_run
 from transduce.corpus.build import build_store
 from transduce.corpus.segment import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
@@ -58,6 +59,7 @@ INPUTS_FILE = "prepared.json"
 NAMES = ("corpus", "source_language", "target_language")  # settings that name the text
 STORE = "store"  # subfolder of a run that has prepared its own corpus
 OTHER_FOLDER = "choose another folder, or delete this one"
+GO_ON = "choose another folder, or name no text to go on with this run"
 # called with the current activity and the number of pairs read so far
 OnProgress = Callable[[str, int], None]
 
@@ -207,12 +209,18 @@ def write_or_check_inputs(
             return stored
         if is_prepared(folder):
             fact = describe_other_inputs(known, texts, other)
-            raise InputError(fact, OTHER_FOLDER, file=folder)
+            raise InputError(fact, choose_other_hint(folder), file=folder)
         remove_parts(folder)
     ensure_folder(folder)
     intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
     write_atomically(folder / INPUTS_FILE, to_checksummed_json(intent))
     return data
+
+
+def choose_other_hint(folder: Path) -> str:
+    """Return what to do about a folder with another corpus; a run's is not to be deleted."""
+    is_of_run = folder.name == STORE and is_run(folder.parent)
+    return GO_ON if is_of_run else OTHER_FOLDER
 
 
 def is_prepared(folder: Path) -> bool:
@@ -267,7 +275,7 @@ def write_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
             write_atomically(folder / name, content)
         elif read_regular(folder / name, MOST_VOCABULARY_BYTES) != content:
             fact = "was prepared with a vocabulary of its own"
-            raise InputError(fact, OTHER_FOLDER, file=folder)
+            raise InputError(fact, choose_other_hint(folder), file=folder)
 
 
 def learn_vocabularies(

@@ -508,7 +508,7 @@ def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) ->
         ]
     is_of_table = any(one.architecture == recipe.architecture for one in TABLE_3.values())
     scale = ["shorter: --scale laptop, in another folder"] if is_of_table else []
-    fewer = "shorter: fewer updates (--set training.steps=…), in another folder if more are done"
+    fewer = "shorter: in another folder, with --set training.steps=…"
     return [*told, fewer, *scale]
 
 

@@ -194,8 +194,10 @@ class Comparison:
 
     def __str__(self) -> str:
         better = "" if self.ours.higher_is_better else " (lower is better)"
-        is_clear = self.p < SIGNIFICANCE_LEVEL and not self.low <= 0 <= self.high
-        verdict = "more than chance" if is_clear else "may be chance"
+        includes_0, is_low = self.low <= 0 <= self.high, self.p < SIGNIFICANCE_LEVEL
+        verdict = "more than chance" if is_low and not includes_0 else "may be chance"
+        if is_low and includes_0:
+            verdict = f"but the range includes 0: {verdict}"
         return (
             f"{self.ours.name} {self.difference:+.2f}, the first minus the second{better}"
             f" | {self.low:+.2f} to {self.high:+.2f} in 95 %"

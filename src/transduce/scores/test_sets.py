@@ -58,8 +58,10 @@ KNOWN_BY_LETTERS = {
     "360a6267c3195256": FRENCH_2014,
 }
 OTHER_FORM = ", in another form or order"
-NAMELESS = "not a known test set"
-UNKNOWN = NAMELESS + " (sha256 {})"  # may be stored as: unknown (sha256 …)
+NAMELESS = "test set of sha256"
+UNKNOWN = NAMELESS + " {}"
+# the forms in which `UNKNOWN` is stored
+OLD_FORMS = re.compile(rf"(?:{NAMELESS} |(?:unknown|not a known test set) \(sha256 )(\w+)\)?")
 ESCAPES = re.compile("&(?:amp|quot|apos|lt|gt|bar|#124|#91|#93);|##AT##")
 
 
@@ -79,7 +81,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 def find_current_name(stored: str) -> str:
     """Return a stored test set name; if it is the hash of a known set, return that set's name."""
-    start = re.fullmatch(r"(?:unknown|not a known test set) \(sha256 (\w+)\)", stored)
+    start = OLD_FORMS.fullmatch(stored)
     if start is None:
         return stored
     names = (name for digest, name in KNOWN.items() if digest.startswith(start[1]))

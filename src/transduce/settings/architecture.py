@@ -111,7 +111,7 @@ class Architecture:
         require_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "max_positions")
         require_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "max_positions")
         require_at_most(self, 1_000, "layers", "encoder_layers", "decoder_layers", "heads")
-        for name in ("encoder_layers", "decoder_layers"):
+        for name in ("encoder_layers", "decoder_layers", "neighbourhood_row"):
             value = getattr(self, name)
             require(value >= 0, f"architecture.{name} must be 0 or more, not {value}")
         require_probability(self, "dropout", "attention_dropout", "feed_forward_dropout")
@@ -141,7 +141,7 @@ class Architecture:
         row = self.neighbourhood_row
         require_at_most(self, 1_000_000, "neighbourhood_row")
         require(
-            row == 0 or (row > 0 and neighbourhood > 0),
+            row == 0 or neighbourhood > 0,
             f"architecture.neighbourhood_row is {row} without a neighbourhood of rows",
             "it goes with architecture.encoder_neighbourhood or decoder_neighbourhood; 0: no rows",
         )

@@ -30,6 +30,7 @@ MAX_LINE_BYTES = 1 << 26
 PART = 1 << 20
 # Number of bytes of a .zst file to unpack at once. It is small because 4 bytes can become 128 KiB.
 ZSTD_CHUNK = 1 << 9
+MAX_WINDOW_BYTES = 1 << 31  # how far back a .zst file may refer; zstd --long=31 needs all of it
 # Files count as misaligned when `MisalignmentDetector.surprise` exceeds this, as happens after
 # about 20 misaligned pairs, and seldom in aligned files.
 THRESHOLD = 8.0
@@ -265,7 +266,7 @@ def unpack_frames(packed: io.BufferedIOBase) -> Iterator[bytes]:
     frame, rest = None, b""
     while data := rest or packed.read(ZSTD_CHUNK):
         if frame is None or frame.eof:
-            frame = zstandard.ZstdDecompressor().decompressobj()
+            frame = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).decompressobj()
         try:
             yield frame.decompress(data)
         except zstandard.ZstdError as error:

@@ -34,12 +34,14 @@ from transduce.text.xml import INVALID_TOKEN, LONE_HINT
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
 XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
+PAIR_FILES = (".tsv", ".csv", ".tmx", *XLIFF)
 PART = 1 << 16
 DEEPEST = 100  # most levels of nested elements
 CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # hold no words
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 DELIMITERS = "\t;,|"  # the first one wins a tie
-QUOTED = re.compile(r'"[^"]*"')
+LINE_END = re.compile(r"\r\n?|\n")
+QUOTED = re.compile(r'(?<![^\t;,|\n])"(?:[^"]|"")*(?:"|\Z)')
 OTHER_NAMES = """
 ar:العربية cs:čeština da:dansk de:deutsch:allemand el:ελληνικά en:englisch:anglais:inglés:inglese
 es:español:spanisch fi:suomi fr:français:französisch he:עברית hi:हिन्दी hu:magyar it:italiano
@@ -135,15 +137,14 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
     """Yield a CSV file's (source, target) cells, but no row of headings; InputError if invalid."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
-        while file.peek(3).startswith(codecs.BOM_UTF8):  # some programs write it twice
-            file.read(3)
+        skip_marks(file)
         head = file.peek(PART)
         wide = find_wide_encoding(head)
         encoding = wide or "utf-8"
         stream = io.TextIOWrapper(file, encoding, newline="")
         csv.field_size_limit(max(LONGEST_CELL, csv.field_size_limit()))  # of the whole process
-        first = head.decode(encoding, "ignore").partition("\n")[0]
-        rows = csv.reader(stream, delimiter=find_delimiter(first), strict=True)
+        delimiter = find_delimiter(head.decode(encoding, "ignore"))
+        rows = csv.reader(stream, delimiter=delimiter, strict=True)
         places, width = None, 0
         try:
             for row in filter(None, rows):
@@ -157,16 +158,23 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
         except csv.Error as error:
             hint = "quotes stand around a whole text, and are doubled in it"
             raise InputError(f"is no CSV: {error}", hint, file=name, line=rows.line_num) from None
-        except UnicodeDecodeError:
-            hint = "convert it, for example: iconv -f LATIN1 -t UTF-8 OLD > NEW"
-            hint = "is the file complete? save it again" if wide else hint
+        except UnicodeDecodeError as error:  # it has the bytes after line `rows.line_num`
+            ends = LINE_END.findall(error.object[: error.start].decode(encoding, "ignore"))
+            convert = "convert it, for example: iconv -f LATIN1 -t UTF-8 OLD > NEW"
+            hint = "is the file complete? save it again" if wide else convert
             fact = f"not {wide or 'UTF-8'}"
-            raise InputError(fact, hint, file=name, line=rows.line_num + 1) from None
+            raise InputError(fact, hint, file=name, line=rows.line_num + 1 + len(ends)) from None
 
 
-def find_delimiter(first: str) -> str:
-    """Return the most frequent delimiter in a CSV's first line outside of quotes, "," if none."""
-    unquoted = QUOTED.sub("", first)
+def skip_marks(file: io.BufferedReader) -> None:
+    """Read past a file's byte-order mark; some programs write it twice."""
+    while file.peek(3).startswith(codecs.BOM_UTF8):
+        file.read(3)
+
+
+def find_delimiter(head: str) -> str:
+    """Return the most frequent delimiter in a CSV's first row outside of quotes, "," if none."""
+    unquoted = QUOTED.sub("", head).partition("\n")[0]
     return max(filter(unquoted.count, DELIMITERS), key=unquoted.count, default=",")
 
 
@@ -278,7 +286,8 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
         languages = read_declared_languages(above)
         known |= dict.fromkeys(filter(None, languages))
         if sides is None and all(languages) and languages[0] != languages[1]:
-            sides = languages  # another <file> may have other languages, or exchange these two
+            # another <file> may have variants such as en-gb, or exchange the two languages
+            sides = choose_main_codes(languages)
         target = next(find_all(unit, "target"), None)
         both = (join_text(next(find_all(unit, "source"), None)), join_text(target))
         texts = dict(zip(languages, both, strict=True))
@@ -293,6 +302,12 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
             counts["pairs"] += 1
             yield pair[0], pair[1]
     require_pairs(counts, sides, known, path)
+
+
+def choose_main_codes(codes: tuple[str, str]) -> tuple[str, str]:
+    """Return the first parts of two codes, such as en for en-gb; the codes if these are equal."""
+    source, target = (code.partition("-")[0] for code in codes)
+    return codes if source == target else (source, target)
 
 
 def read_declared_languages(above: Iterable[Xml.Element]) -> tuple[str, str]:

@@ -27,11 +27,20 @@ ICU = r"\{\w{1,100}, ?(?:number|date|time|spellout|ordinal|duration)(?:, ?[^{}]{
 CASES = (  # of ICU's messages: {n, plural, one {# dog} other {# dogs}}
     r"\{\w{1,100}, ?(?:plural|select|selectordinal),(?:[^{}]{0,100}\{[^{}]{0,100}\}){1,9} ?\}"
 )
-URL = (  # Chinese and Japanese text stands beside one without a space
-    r"(?<![a-zA-Z0-9_])(?:(?i:https?|ftps?|sftp|file)://|(?i:mailto:|www\.)(?=[\w@]))"
-    r"[^\s<>\"“”„«»]+"
+# Thai, Lao, Burmese, Khmer; Chinese, Japanese and Korean, with their punctuation
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+    "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 )
-EMAIL = r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
+URL = (  # letters of these scripts belong to it only behind a mark such as /
+    r"(?<![a-zA-Z0-9_])(?:(?i:https?|ftps?|sftp|file)://|(?i:mailto:|www\.)(?=[\w@]))"
+    rf"(?:[^\s<>\"“”„«»{UNSPACED}]|(?<=[/=#&_-])(?:(?=\w)[{UNSPACED}])+)+"
+)
+LETTER = rf"[^\W{UNSPACED}]"
+EMAIL = (
+    rf"(?<![.+-])(?<!{LETTER})(?:{LETTER}|[.+-]){{1,64}}@(?:{LETTER}|-){{1,63}}"
+    rf"(?:\.(?:{LETTER}|-){{1,63}})+"
+)
 ITEM = re.compile(
     "|".join((URL, EMAIL, CASES, STATEMENT, BRACES, ICU, PERCENT, PRINTF, AFTER_NUMBER, QT))
 )

@@ -69,7 +69,7 @@ class Signal:
         except InputError as error:
             raise InputError(error.fact, error.hint, file=file) from error
         except (ValueError, LookupError, struct.error, zlib.error, EOFError) as error:
-            fact = f"is no PNG, PGM or WAV file, or damaged ({error})"
+            fact = f"is no PNG, PGM or WAV file, or damaged ({str(error) or 'cut'})"
             raise InputError(fact, "save it again", file=file) from error
 
     def to_line(self) -> str:
@@ -218,7 +218,7 @@ def read_wav(data: bytes) -> tuple[int, bytes]:
         with wave.open(io.BytesIO(data)) as sound:
             channels, width, rate, count, *_ = sound.getparams()
             frames = sound.readframes(MOST_SAMPLES + 1)
-    except wave.Error as error:
+    except (wave.Error, RuntimeError) as error:  # the latter at a cut chunk
         raise ValueError(str(error)) from error
     require(channels == 1, f"is a sound of {channels} channels", "mix them: sox OLD -c 1 NEW")
     fact = f"is a sound of {8 * width} bits a sample, and 8 or 16 are read"

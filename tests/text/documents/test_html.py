@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transduce.text.documents.html import split_html
+from transduce.text.documents.document import ParseOptions
+from transduce.text.documents.html import parse_html, split_html
 
 PAGE = """<!DOCTYPE html>
 <html lang=en><head><title>A  title. More&nbsp;title.</title>
@@ -65,6 +66,23 @@ def test_the_page_names_the_language_of_its_translation():
     )
     assert split_html(PAGE, target="de").join(SENTENCES) == PAGE.replace("lang=en", "lang=de")
     assert split_html(PAGE, "fr", target="de").join(SENTENCES) == PAGE
+
+
+@pytest.mark.parametrize(
+    ("head", "charset"),
+    [
+        ('<meta charset="iso-8859-1">', "iso-8859-1"),
+        (
+            "<META content='text/html; charset=windows-1252' http-equiv=content-type>",
+            "windows-1252",
+        ),
+        ("<meta charset=UTF-8>", None),
+        ("<meta charset=utf8><p>charset=latin1", None),
+    ],
+)
+def test_a_charset_that_the_translation_will_not_have_is_a_warning(head, charset):
+    warnings = parse_html(f"{head}<p>One.", ParseOptions()).warnings
+    assert [charset in one for one in warnings] == ([True] if charset else [])
 
 
 def test_a_translation_cannot_become_markup():

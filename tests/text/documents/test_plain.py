@@ -37,6 +37,13 @@ def test_sentences_go_on_where_lines_were_broken_to_fit():
     assert swap_case(document).text == f"A title\n\n{WRAPPED}\nThe end".swapcase()
 
 
+@pytest.mark.parametrize("indent", ["\f", "\f  ", "\u3000", "\xa0\t"])
+def test_a_wrapped_paragraph_keeps_every_blank_before_it(indent):
+    text = indent + WRAPPED.lstrip()
+    assert len(parse(text).sentences) == 3
+    assert swap_case(parse(text)).text == text.swapcase()
+
+
 def test_a_longer_translation_is_wrapped_to_the_same_width():
     document = parse(WRAPPED.replace("\n", "\r\n"))
     text = document.join([f"{one} {one}" for one in document.sentences], []).text
@@ -56,6 +63,7 @@ def test_a_longer_translation_is_wrapped_to_the_same_width():
         "- one item in this list that is rather long\n- two is another item that is rather long",
         "short lines\nthat are\nno paragraph",
         "x" * 130 + "\n" + "y" * 130,
+        f"{'我昨天在市场上看见了一只狗' * 4}\n{'这是第一个句子' * 6}\n{'短句子在这里' * 7}",
     ],
 )
 def test_other_lines_are_not_joined(text):

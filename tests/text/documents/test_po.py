@@ -190,6 +190,14 @@ def test_each_plural_form_of_the_language_is_filled(plural, wanted, doubts):
     assert ("fuzzy" in joined.text) == bool(doubts)
 
 
+def test_the_rule_for_plurals_ends_with_its_line_if_no_semicolon_ends_it():
+    file = HEADER.replace("(n != 1);", "n == 1;") + r'"X-Generator: a\n"' + "\n"
+    file += '\nmsgid "one"\nmsgid_plural "many"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+    without = file.replace("n == 1;", "n == 1")
+    assert parse(without).warnings == []
+    assert translate(without, str.upper).text == translate(file, str.upper).text.replace("1;", "1")
+
+
 @pytest.mark.parametrize(
     ("plural", "warning"),
     [
@@ -213,9 +221,11 @@ def test_a_language_that_a_header_leaves_empty_is_not_read_from_its_next_line():
     assert parse_po(file.replace("Language: ", "Language: fr"), options).warnings != []
 
 
-def test_a_template_gets_a_charset():
-    file = HEADER.replace("UTF-8", "CHARSET") + '\nmsgid "a"\nmsgstr ""\n'
-    assert "charset=UTF-8" in translate(file, lambda _: "ä").text
+@pytest.mark.parametrize("charset", ["CHARSET", "ASCII", "us-ascii"])
+def test_a_charset_into_which_a_translation_may_not_fit_becomes_utf_8(charset):
+    entry = '\nmsgid "a"\nmsgstr ""\n'
+    done = translate(HEADER.replace("UTF-8", charset) + entry, lambda _: "ä").text
+    assert done == translate(HEADER + entry, lambda _: "ä").text
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,15 @@ def test_protected_text_stays():
     assert 'uSE <mrk mtype="protected">Tux</mrk> NOW</target>' in swap_case(parse(text)).text
 
 
+def test_a_target_of_nothing_but_empty_segments_is_none():
+    empty = '<target><mrk mtype="seg" mid="0"></mrk> <mrk mtype="seg" mid="1"/></target>'
+    document = parse(OLD.replace("<target/>", empty))
+    assert (list(document.sentences), document.kept) == (SENTENCES[OLD], 1)
+    assert targets(repeat(document).text) == targets(repeat(parse(OLD)).text)
+    tag = parse(OLD.replace("<target/>", '<target><x id="1"/></target>'))
+    assert "One." not in tag.sentences
+
+
 def test_a_target_has_its_own_line_and_prefix():
     text = NEW.replace("xmlns=", "xmlns:x=").replace("<", "<x:").replace("<x:/", "</x:")
     text = text.replace("><x:source>Go", ">\n    <x:source>Go")
@@ -191,6 +200,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><xliff version="2.0
         (f'<xliff version="2.0">{"<a>" * 300}', "nested more than 256 deep"),
         ('<xliff version="2.0">\x01</xliff>', r"well-formed XML \(not well-formed"),
         ('<?xml version="1.0" encoding="latin1"?><xliff version="2.0"/>', "encoding is latin1"),
+        ('<?xml version="1.0" encoding="US-ASCII"?><xliff version="2.0"/>', "encoding is US-ASCII"),
     ],
 )
 def test_hostile_and_other_documents_are_refused(text, fact):

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import torch
@@ -304,6 +305,15 @@ def test_what_is_no_film_of_a_minute_is_refused(tmp_path, lines, reason):
     file.write_text(json.dumps(lines))
     with pytest.raises(InputError, match=reason):
         read_film(file)
+
+
+def test_who_writes_no_film_is_told_where_one_lies(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "film.json").write_text("[")
+    with pytest.raises(InputError) as refused:
+        read_film(tmp_path / "film.json")
+    (told,) = re.findall(r"\S+film\.json", refused.value.hint)
+    assert read_film(Path(told))
 
 
 def test_a_film_that_the_page_cannot_show_is_refused(translator, tmp_path):

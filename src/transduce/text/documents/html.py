@@ -29,6 +29,10 @@ Attributes = list[tuple[str, str | None]]
 BLANK = r"\s|&nbsp;|&#160;|&#[xX][aA]0;"
 LANGUAGE = re.compile(r"""(\s(?:xml:)?lang\s*=\s*["']?)([a-z][a-z0-9-]*)""", re.IGNORECASE)
 HTML = re.compile(r"<html\b[^>]*", re.IGNORECASE)
+CHARSET = re.compile(
+    r"""<meta\b(?=\s+charset|[^<>]*\bhttp-equiv)[^<>]*?\bcharset\s*=\s*["']?([\w:.-]+)""",
+    re.IGNORECASE,
+)
 MARKUP_START = re.compile("<[a-zA-Z/!?]")
 TEMPLATE_CODE = re.compile("<%[^%]*%>")  # of ERB, EJS and JSP
 NO_LINE_END = re.compile(r"[^\n]")
@@ -114,7 +118,11 @@ def parse_html(text: str, options: ParseOptions) -> Document:
     )
     tag = HTML.search(text)
     named = LANGUAGE.search(tag[0]) if tag else None
-    return replace(found, warnings=list(warn_of_languages(named[2] if named else "", "", options)))
+    warnings = list(warn_of_languages(named[2] if named else "", "", options))
+    charset = CHARSET.search(text)
+    if charset and charset[1].lower() not in ("utf-8", "utf8"):
+        warnings.append(f"the document says charset {charset[1]}, and its translation is UTF-8")
+    return replace(found, warnings=warnings)
 
 
 @final

@@ -16,7 +16,7 @@ from transduce.text.paragraphs import split_text
 NARROWEST, WIDEST = 40, 120
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 ITEM = re.compile(r"\s*(?:[-*+•–—>|#]|\d{1,3}[.)])\s")
-INDENT = re.compile(r"[ \t]*")
+INDENT = re.compile(r"[^\S\n]*")
 Measure = Callable[[str], int]  # returns the number of characters that a word takes in a line
 
 
@@ -54,7 +54,10 @@ def find_width(lines: Sequence[str]) -> int | None:
     if len(lines) == 1 or not NARROWEST <= width <= WIDEST:
         return None
     had_no_room = all(
-        len(line) + 1 + len(following.split()[0]) > width and not ITEM.match(following)
+        # in Chinese a line is one "word", which shows nothing; a line of ASCII may be a URL
+        (" " in line.strip() or line.isascii())
+        and len(line) + 1 + len(following.split()[0]) > width
+        and not ITEM.match(following)
         for line, following in pairwise(lines)
     )
     return width if had_no_room else None

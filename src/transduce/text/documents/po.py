@@ -18,8 +18,10 @@ from transduce.text.paragraphs import LINE_END, SplitText, cut_at_spans, find_se
 from transduce.text.placeholders import compare_placeholders, has_words
 
 CHARSET = re.compile(r"charset=([\w.:-]+)")
+# what a template or msginit writes; a translation may need more than ASCII
+PLAIN_CHARSET = re.compile(r"charset=(?:CHARSET|(?:US-)?ASCII)\b", re.IGNORECASE)
 LANGUAGE = re.compile(r"^Language:[ \t]*(\S+)", re.MULTILINE)
-PLURALS = re.compile(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;]+);?")
+PLURALS = re.compile(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;\n]+)")
 STRING = r'"((?:[^"\\]|\\.)*)"\s*'
 FIELD = re.compile(rf"(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{{1,2}}\])?)\s*{STRING}")
 CONTINUATION = re.compile(STRING)
@@ -176,7 +178,7 @@ def fill_gaps(
         mark_fuzzy(new, entry)
     if header is not None and gaps:
         for number in range(header.fields["msgid"].start, header.end):
-            new[number] = [line.replace("charset=CHARSET", "charset=UTF-8") for line in new[number]]
+            new[number] = [PLAIN_CHARSET.sub("charset=UTF-8", line) for line in new[number]]
     notes = [
         f"line {entry.fields['msgid'].start + 1}: {'; '.join(doubts[key])}"
         for key, entry in marked.items()

@@ -129,9 +129,11 @@ class Reader:
 
     def declare(self, _version: str, encoding: str | None, _standalone: int) -> None:
         """Record the XML declaration; raise InputError if it names an encoding other than UTF-8."""
-        if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii"):
+        if encoding is not None and encoding.lower() != "utf-8":
             fact = f"says that its encoding is {encoding}"
-            raise self.build_error(fact, "convert it to UTF-8, and change its first line")
+            is_plain = encoding.lower() == "us-ascii"  # which is UTF-8, too
+            convert = "" if is_plain else "convert it to UTF-8, and "
+            raise self.build_error(fact, f"{convert}change its first line to say UTF-8")
         self.add(Event("other", ""))
 
     def refuse_document_type(self, *_: object) -> None:
@@ -172,7 +174,8 @@ class Xliff:
         state = ((holder if self.version == "1" else tag).attributes or {}).get("state")
         is_done = is_finished(state, (tag.attributes or {}).get("approved"))
         return (state in UNFINISHED[self.version] and not is_done) or not any(
-            event.kind == "start" or event.data.strip() for event in self.content(unit, "target")
+            (event.kind == "start" and not is_segment(event)) or event.data.strip()
+            for event in self.content(unit, "target")
         )
 
 
@@ -363,13 +366,17 @@ def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
             raw = event.raw if event.kind == "text" else escape_xml(event.data)
             pieces.append(Piece("text", raw))
         elif event.kind == "start":
-            is_segment = (event.attributes or {}).get("mtype") == "seg"
-            kinds.append("boundary" if is_segment else "open")
+            kinds.append("boundary" if is_segment(event) else "open")
             pieces.append(Piece(kinds[-1], event.raw, event.name))
         elif event.kind == "end":
             kind: Kind = "close" if kinds.pop() == "open" else "boundary"
             pieces.append(Piece(kind, event.raw, event.name))
     return [one if inline or one.kind == "text" else Piece("boundary", one.raw) for one in pieces]
+
+
+def is_segment(event: Event) -> bool:
+    """Return whether a start tag encloses a segment, as <mrk mtype="seg"> does."""
+    return (event.attributes or {}).get("mtype") == "seg"
 
 
 def is_code(event: Event) -> bool:

@@ -13,19 +13,29 @@ MAX_POSITIONS = 2_000  # a file with more would have many megabytes
 MAX_NUMBERS = 4_000_000  # sines and cosines in a picture
 
 
-def draw_model(recipe: str | Recipe = BASE, *, language: str = "en", theme: str = "auto") -> str:
+def draw_model(
+    recipe: str | Recipe = BASE,
+    *,
+    language: str = "en",
+    theme: str = "auto",
+    symbols: tuple[int, int] | None = None,
+) -> str:
     """Return Figure 1, encoder and decoder, as SVG with the numbers of a recipe    (section 3)
 
         svg = transduce.draw_model("table3/big", language="de")
 
-    Parameters are counted as if each side had `data.vocabulary_size` symbols. The `theme` is
-    "light", "dark", or "auto", which follows the reader's screen.
+    `symbols` are the sizes of the source and the target vocabulary, by default
+    `data.vocabulary_size`. The `theme` is "light", "dark", or "auto", which follows the reader's
+    screen.
     """
     from transduce.view.drawings.architecture import draw_figure_1
 
     require_form(language, theme)
     chosen = find_recipe(recipe)
-    return draw_figure_1(chosen, (chosen.data.vocabulary_size,) * 2, language, theme)
+    symbols = symbols or (chosen.data.vocabulary_size,) * 2
+    for size in symbols:
+        require_count("symbols", size)
+    return draw_figure_1(chosen, symbols, language, theme)
 
 
 def draw_attention(

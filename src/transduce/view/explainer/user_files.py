@@ -13,7 +13,7 @@ from transduce.durable.json import parse_json, parse_record
 from transduce.errors import InputError
 from transduce.settings.fields import require
 from transduce.text.files import read_bytes
-from transduce.view.page.document import Texts, read_part, read_texts, texts_file
+from transduce.view.page.document import Texts, part_file, read_part, read_texts, texts_file
 
 PAGE, ENGLISH, OWN_TOUR = "explainer", "en", "explainer/tour.json"
 MAX_BYTES, NAMED = 1 << 20, 3  # of a file; texts that an error names
@@ -26,7 +26,6 @@ VALUE = re.compile(r"\{\w\}")  # a placeholder, such as {0}
 SECONDS, PER_SECOND = 60.0, 15  # the length of the film; characters read in a second
 MOST_CAPTIONS, MOST_CHARACTERS = 15, 800
 OWN_FILM, FILM_TITLE = "explainer/film.json", "The film: one minute"
-FILM_HINT = f"the page's own, src/transduce/view/{OWN_FILM}, shows the form"
 PARTS = ("hook", "intro", "experiment", "results", "conclusion")
 NEEDS = ("", "turn", "positions", "stages")  # what a page must have for a line to be shown
 PICTURES = {
@@ -166,7 +165,8 @@ def read_film(file: Path | None) -> list[Caption]:
             fact = f"its captions have {characters:,} characters"
             raise ValueError(f"{fact}, and a minute has room for {MOST_CHARACTERS}")
     except ValueError as error:
-        raise InputError(f"is no film: {error}", FILM_HINT, file=file) from error
+        hint = f"{part_file(OWN_FILM)} is the page's own, and shows the form"
+        raise InputError(f"is no film: {error}", hint, file=file) from error
     return film
 
 

@@ -144,7 +144,12 @@ def read_texts(page: str) -> dict[str, Texts]:
 
 def texts_file(page: str, language: str) -> str:
     """Return the path of the file with a page's texts in a language."""
-    return str(files(PACKAGE).joinpath(page, "texts", f"{language}.json"))
+    return part_file(f"{page}/texts/{language}.json")
+
+
+def part_file(name: str) -> str:
+    """Return the path of a file of the pages' package, such as "explainer/film.json"."""
+    return str(files(PACKAGE).joinpath(*name.split("/")))
 
 
 def texts_block(texts: Mapping[str, Texts], language: str = "") -> DataBlock:
