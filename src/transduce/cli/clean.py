@@ -79,7 +79,7 @@ def command(
     Pairs with an empty side, equal sides, sides of very unequal length, or a repeated phrase are
     dropped; every other rule is an option, since it also drops good pairs. OUTPUT gets pairs.tsv,
     for --pairs of other commands, and report.json: for each rule how many pairs broke it, how many
-    broke no other, and examples.
+    broke no other rule, and examples.
 
     \b
     transduce clean --pairs web.tsv --languages en-de --not-in test.en --not-in test.de -o CLEAN

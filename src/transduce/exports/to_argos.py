@@ -116,7 +116,7 @@ def explain_unsupported(model: TaskModel) -> str:
 
 
 def list_differences(model: TaskModel) -> list[str]:
-    """Return sentences on what Argos Translate does differently from a model's own search."""
+    """Return sentences on how Argos Translate differs from our own translation by this model."""
     search = model.recipe.search
     if find_model_type(model.task.source) == "Unigram":
         by_vocabulary = [

@@ -22,8 +22,8 @@ POSITIONS = 2048  # rows of an exported table of sinusoids
 class Weights:
     """All weights of a model by name; tied matrices are one object.
 
-    The names are those of the model, such as encoder.0.feed_forward.inner.weight, except that
-    attention has a matrix each for query, key, value and output, with all heads `head_width` wide.
+    Names are as in the model, such as encoder.0.feed_forward.inner.weight, but in each attention
+    query, key, value and output are separate matrices, with each head padded to `head_width`.
     source.weight, target.weight, output.weight, source_positions.weight and
     target_positions.weight are always there; the bias of the logits is output.bias. A matrix has
     the shape [outputs inputs].
@@ -81,7 +81,7 @@ def pad_heads(
     A weight may hold several projections, one below the other, as query_key_value does.
     """
     place, joined, kind = name.rsplit(".", 2)
-    if joined == "output":  # the columns of its matrix read the heads
+    if joined == "output":  # its columns, not its rows, belong to the heads
         rows = pad_rows_by_head(weight.T, sizes.heads, width).T if kind == "weight" else weight
         yield name, np.ascontiguousarray(rows)
         return

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# From this many rows (one per hypothesis) on, compiled loops are faster than torch's operators.
-# oneDNN is then faster for 8-bit products and for attention in bfloat16. So each graph of the
-# layers is traced either for fewer rows or for at least as many.
+# With this many rows (one per hypothesis) or more, compiled loops beat torch's operators, and
+# oneDNN can be faster for 8-bit products and for attention in bfloat16. So one graph of the
+# layers is traced for fewer rows, and others for this many or more.
 MANY_ROWS = 64
 
-LOOP_TYPES = torch.float32, torch.bfloat16  # of tensors that compiled loops read
+LOOP_TYPES = torch.float32, torch.bfloat16  # the dtypes that compiled loops can read
 
 # With these flags a loop adds numbers in any order, several at once; without them, one by one. NaN
 # and infinity keep their meaning.
@@ -40,7 +40,7 @@ def compile_sums(function: Callable[..., Any]) -> Any:  # noqa: ANN401
 
 
 def compile_when_called(function: Callable[..., Any], *, fastmath: set[str] | bool) -> Any:  # noqa: ANN401
-    """Return `function` as numba compiles it at its first call; the code is cached on disk.
+    """Return `function` wrapped so that numba compiles it when first called and caches it on disk.
 
     Without a folder that numba can write to, every process compiles anew. The code on disk is
     renewed when the file of the function changes, so a loop calls only functions of its own file.

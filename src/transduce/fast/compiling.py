@@ -56,7 +56,7 @@ def build_for_compiled_layers(
     *,
     build: BuildAttention,
 ) -> BatchAttention:
-    """Build a batch's attention, which torch.compile traces only if it is a `VarlenAttention`."""
+    """Build a batch's attention; exclude it from torch.compile unless it is a `VarlenAttention`."""
     attend = build(query_lengths, key_lengths, mask)
     return attend if isinstance(attend, VarlenAttention) else torch.compiler.disable(attend)
 

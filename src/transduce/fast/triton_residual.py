@@ -25,7 +25,7 @@ ROUNDS = tl.constexpr(7)  # of Philox; 10 are usual, but 7 are enough for the te
 
 @triton.jit
 def draw_mask(seed_at, group, row, WIDTH: tl.constexpr, p):  # type: ignore[no-untyped-def]
-    """Draw a dropout mask of four rows from a seed: 0 with probability p, else 1 / (1 - p)."""
+    """Return a [4 WIDTH] dropout mask drawn from a seed, 0 with probability p, else 1 / (1 - p)."""
     first, second, third, fourth = tl.rand4x(
         tl.load(seed_at), group * WIDTH + tl.arange(0, WIDTH), ROUNDS
     )

@@ -316,7 +316,7 @@ def list_words(lines: Sequence[str]) -> list[str]:
 
 
 def score_run_on(outputs: Sequence[str]) -> Score:
-    """Return the percentage of single words' translations with over 3 words or a repeated word."""
+    """Return the percentage of one-word sources whose output has over 3 words or repeats a word."""
     found = [output.lower().split() for output in outputs]
     run_on = sum(len(words) > MOST_WORDS or len(set(words)) < len(words) for words in found)
     return Score(

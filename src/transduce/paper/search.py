@@ -275,7 +275,7 @@ def expand_beams(
 def find_best_continuations(
     beams: BeamState, log_probs: Float[Tensor, "R V"], operations: Operations
 ) -> Candidates:
-    """Return the 2 W best continuations of each sentence's W hypotheses; 1 if W is 1 (greedy)."""
+    """Return the 2 W best continuations of each sentence's W hypotheses, or just one if W is 1."""
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     count = 1 if width == 1 else min(2 * width, width * symbols)
     totals, columns = operations.highest_sums(beams.log_probs, log_probs, count)

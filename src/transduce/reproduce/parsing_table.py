@@ -114,7 +114,7 @@ def choose_trees(
 
 
 def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
-    """Load a trained parser with changed search settings; raise InputError for other settings."""
+    """Load a parser with changed search settings; refuse other settings and other models."""
     parser = load(model)
     require_task(parser.task, Parsing, parser.recipe.data, f"{model}: Table 4")
     trained = [path for path in settings if not path.startswith("search.")]
@@ -269,7 +269,7 @@ def build_json(table: ParsingTable) -> dict[str, object]:
 
 
 def require_parsing_table_folder(folder: Path, test: Path | str | None) -> None:
-    """Refuse a folder that holds other files than those of Table 4, or the test set itself."""
+    """Refuse a folder with files that are not Table 4's, or whose trees.txt is the test set."""
     ours = ("run", "model", "table4.md")
     require_own_folder(folder, "table4.json", ours, "folder of Table 4")
     outputs = folder / "trees.txt"

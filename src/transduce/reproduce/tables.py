@@ -185,7 +185,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     on_message: "Callable[[str], None]" = ignore_event,
     callbacks: "TrainingCallbacks | None" = None,
 ) -> "ParsingTable":
-    """Train a parser by a recipe, score it on test trees, and write Table 4 into a folder.
+    """Train a parser, or use `model`; score it and baselines; write Table 4 and return it.
 
     `train`, `dev` and `test` are files or folders of trees; without them the recipe's fetched
     corpus is used. If `model` is given, that parser is scored, and only baselines are trained;

@@ -35,7 +35,7 @@ SAMPLE_UPDATES = 8  # most batches that are measured
 GPU_WARM_UP = 3  # untimed first updates: they compile kernels and capture the graph that is timed
 SAMPLE_LINES = 64  # most lines of the development set that are translated on a CPU
 WARM_UP_LINES = 4  # lines that are translated before the measurement
-FORWARD_SHARE = 1 / 3  # the cost of a batch's loss, relative to that of loss and gradients
+FORWARD_SHARE = 1 / 3  # the cost of a forward pass, relative to that of forward and backward passes
 VALIDATION_SHARE = 0.2  # the largest share of the given minutes for validations
 FEWEST_PASSES = 5  # with fewer passes in the given minutes a smaller model is chosen
 FEWEST_UPDATES = 1_000  # with fewer updates in the given minutes, updates are made smaller
@@ -120,8 +120,8 @@ def measure_updates(
 def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -> float:
     """Estimate the seconds of a validation's translations; a CPU translates only some lines.
 
-    A new model does not end its outputs, so they are cut at 2 symbols over the length of their
-    sources, which is about the length of a trained model's. A tree needs these 2 symbols beside
+    An untrained model seldom ends an output, so each is cut at 2 symbols more than its source has,
+    about the length of a trained model's outputs. Even the smallest tree has 2 symbols besides
     its words.
     """
     assert corpus.dev is not None
@@ -164,10 +164,10 @@ def fit_to_minutes(
 ) -> tuple[Recipe, str]:
     """Return the recipe, resized to train within `minutes` on this machine, and a sentence on that.
 
-    The recipe gets the largest size, up to the one for the corpus, whose updates or first five
-    passes take at most `minutes`; if none does, the smallest. If that is too slow, too, updates are
-    made fewer, and smaller if under 1,000 would be left. Threads and micro-batches are those of a
-    run on this machine by the processes that `rank` counts.
+    The size is the largest one, up to that for the corpus, whose whole run or first five passes fit
+    in `minutes`, or else the smallest. If the whole run takes longer, it gets fewer updates, and
+    smaller ones where under 1,000 would be left. Threads and micro-batches are chosen for
+    this machine and for as many processes as `rank` states.
     """
     for path in ("training.steps", *UPDATE_SIZES):
         require(

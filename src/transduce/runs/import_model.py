@@ -204,7 +204,7 @@ def require_values(
 
 
 def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
-    """Return the recipe `history/marian` with a checkpoint's sizes, languages and search."""
+    """Return `history/marian` with sizes, languages and search from a Marian folder's configs."""
     activation, d_model = values.get("activation_function"), read_count(values, "d_model", file)
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
         fact = f"activation_function is {short_repr(activation)}"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 ObserveRun = Callable[[str, Recipe], "AbstractContextManager[TrainingCallbacks]"]
 STORE, ONLY_RUN = "store", "run"
 SEARCH = "search."  # settings that change how a model decodes, and not how it is trained
-MOST_SCORE_BYTES = 1 << 16  # bytes of the file of a combination's score
+MOST_SCORE_BYTES = 1 << 16  # the most bytes of a combination's score file
 MOST_RUNS = 10_000
 
 
@@ -227,9 +227,9 @@ def decode_combinations(
     combinations: Sequence[Mapping[str, Value]],
     tell: Callable[[str], None],
 ) -> Iterator[SweepRow]:
-    """Yield a row per combination, with its development score by the averaged model of `row.run`.
+    """Yield a row for each combination, with the development score of `row.run`'s averaged model.
 
-    A score that the folder already has for this model is read; `tell` announces any other.
+    A score of this model already in `folder` is reused; `tell` announces each decoding before it.
     """
     from transduce.checkpoint.stored_model import build_stored_model, read_stored_model
     from transduce.equip import equip_for_inference
@@ -338,7 +338,7 @@ def warn_of_chance(rows: Sequence[SweepRow]) -> str:
     """Return a sentence if the lead of the best row may be chance, else "".
 
     The lead is over the best row that differs in more than the seed. It is compared with the
-    standard error of a share of n lines. This is only a rule of thumb, because no outputs are kept
+    standard error of a proportion over n lines. It is only a rule of thumb, as no outputs are kept
     for resampling.
     """
     if not rows or rows[0].score is None or not rows[0].lines:

@@ -162,7 +162,7 @@ def list_names(data: Data) -> dict[str, Value]:
 
 
 def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with the corpus and languages of `data`, except those set in `settings`.
+    """Return a recipe with the corpus and language names of `data`, except any in `settings`.
 
     A recipe without a name of its own gets a title.
     """

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from transduce.training.distributed.torch_group import Rendezvous
 
 WORTH_SHORTENING = 30  # minutes; for a longer training, the user is told what shortens it
-LOW_BLEU, MANY_UPDATES = 1.0, 1_000  # a lower BLEU after at least these updates is worth a hint
+LOW_BLEU, MANY_UPDATES = 1.0, 1_000  # a lower BLEU gets a hint after this many updates
 SLOW_BFLOAT16 = (
     "this processor has no fast instructions for bfloat16, and is slower in it than in float32; "
     "begin a run with --set training.precision=float32"
@@ -137,7 +137,7 @@ class RunStart:
     changed: list[str]  # changes of the machine that may alter the results' last bits
 
 
-def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in it
+def run_training(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder: Path,
     recipe: Recipe,
     corpus: PreparedCorpus,
@@ -149,7 +149,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
 ) -> TrainingRun:
     """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
 
-    `observe` opens callbacks for the recipe's run, and the requests that signals make to stop it.
+    Given the run's recipe, `observe` opens its callbacks and the stop requests that signals set.
     `parent` is the trained model whose weights a new run begins with, in place of random ones.
     With `measure_duration` a new run's duration is measured, and reported in a message.
     """
@@ -161,7 +161,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     starts: list[RunStart] = []
     with ExitStack() as opened:
         callbacks, requests = opened.enter_context(observe(recipe))
-        # before the processes meet, because then each must hear from the others
+        # before the processes join, since a process that is silent for too long then counts as lost
         is_measured = measure_duration and not was_begun
         estimate = estimate_duration(recipe, corpus, rank.world_size) if is_measured else []
         group = opened.enter_context(open_process_group(rendezvous, requests, recipe, corpus))
@@ -308,7 +308,7 @@ def copy_corpus_files(folder: Path, prepared: PreparedCorpus) -> None:
 
 
 def require_run_folder(folder: Path) -> None:
-    """Refuse a folder of other files, a run without run.json, or symbolic links as its parts."""
+    """Refuse a folder of other files, with steps but no run.json, or with links for subfolders."""
     require_own_folder(folder, RUN_FILE, OURS, "run", RUN_FILE)
     for name in KIND_OF_FOLDER:
         if list_steps(folder / name) and not is_run(folder):
@@ -327,7 +327,7 @@ def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
     done = [(step, place) for place in folders for step in list_steps(place)]
     (trained, place), steps = max(done, default=(0, folder)), given.pop("training.steps")
     if recipe.training.steps < trained:
-        open_step(place, trained)  # refuses a folder whose name is of another step
+        open_step(place, trained)  # raises if the folder's manifest names another step or run
         fact = f"this run has trained {trained:,} updates, and training.steps is {steps:,} here"
         raise InputError(fact, "set more, or choose another folder", file=folder)
 
@@ -470,7 +470,7 @@ def report_start(
     corpus: PreparedCorpus,
     callbacks: TrainingCallbacks,
 ) -> None:
-    """Report a resume or a new run's facts; warn of damaged checkpoints and of inexact resumes."""
+    """Report a new run's settings, or a resume; warn of bad checkpoints and of inexact resumes."""
     if start.progress.step:
         callbacks.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:
@@ -495,7 +495,7 @@ def report_start(
 def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) -> list[str]:
     """Return sentences on how long a new run takes on this machine, and what shortens it.
 
-    A run that has begun can be given fewer updates, but no other sizes.
+    The advice is for a new run in another folder; a begun run can change its steps, not its sizes.
     """
     pace = measure_pace(recipe, corpus, processes)
     told, minutes = [describe_pace(recipe, pace)], pace.estimate_seconds(recipe) / 60

@@ -36,7 +36,7 @@ class TreeSymbolKind(IntEnum):
 @final
 @dataclass(frozen=True)
 class TreeSymbols:
-    """Kind, label and word position of each symbol in a parser's target vocabulary, by id."""
+    """Kind, label and source word index of each symbol in a parser's target vocabulary, by id."""
 
     kinds: tuple[TreeSymbolKind, ...]
     labels: tuple[int, ...]  # equal for opening and closing symbols of one label

@@ -310,7 +310,7 @@ class Dispatcher:
         self.feed()
 
     def handle_loss(self, client: SearchClient) -> None:
-        """Replace a lost process and requeue its orders; fail the job of an order lost twice.
+        """Replace a dead process and requeue its orders; fail a job if an order is lost twice.
 
         If the process was still loading its model, `start_one` raises LostProcessError instead.
         """

@@ -33,7 +33,7 @@ class ModelChoice:
     search: MappingProxyType[str, Any] | dict[str, Any] = field(default_factory=dict)
     precision: str = "float32"
     threads: int = 1
-    languages: tuple[str, ...] | None = None  # codes in place of those of the model
+    languages: tuple[str, ...] | None = None  # language codes that replace the model's
     keep: bool = True  # whether placeholders, URLs and so on come back as they were
 
     def __call__(self) -> "Translator":
@@ -108,7 +108,7 @@ def describe_model(translator: "Translator") -> Ready:
 
 
 def take_orders(inbox: "SimpleQueue[Order | None]", *, is_waiting: bool) -> Iterator[Order | None]:
-    """Yield the inbox's orders, None at the pipe's end; if `is_waiting`, wait for the first."""
+    """Yield the inbox's orders, and None once the pipe closed; if `is_waiting`, wait for one."""
     with suppress(Empty):
         if is_waiting:
             yield inbox.get()

@@ -3,7 +3,7 @@
 A sentence ends at a space after . ? ! or … (quotes and brackets may follow the mark) when the next
 word starts with a capital, a digit or a letter that has no case. No sentence ends at the full stop
 of an abbreviation, a single letter ("J. S. Bach", "z. B.") or a number below 100 ("am 3. Mai"). In
-doubt text is not split: two sentences in one part cost little quality, half a sentence costs much.
+doubt, text is not split, because half a sentence costs more quality than two in one part.
 
 A clause ends at a space after , ; : or a dash, but not inside a pair of brackets.
 
@@ -16,7 +16,7 @@ import itertools
 CLOSING = "\"'”’“‘»«)]}"
 OPENING = "\"'“‘„‚”’«»([{¿¡–—-"
 OPENING_BRACKETS, CLOSING_BRACKETS = "([{（", ")]}）"
-CLAUSE_ENDS = (",", ";", ":", "–", "—", "،", "؛")  # besides a hyphen that is a word by itself
+CLAUSE_ENDS = (",", ";", ":", "–", "—", "،", "؛")  # a hyphen alone ends a clause, too
 # Abbreviations that seldom end a sentence. Not listed are "etc." and "usw.", which often do, and
 # "no", "sun" or "max", which are also words.
 ENGLISH = """mr mrs ms dr prof rev hon sen rep gov gen capt lt sgt st mt messrs vs viz cf eg ie
@@ -78,7 +78,7 @@ def can_start_sentence(word: str) -> bool:
 
 
 def bracket_depths(words: list[str]) -> list[int]:
-    """Return, for each word, the number of brackets open after it that a later word closes."""
+    """Return for each word how many brackets are open after it, without those never closed."""
     changes, openings = [0] * len(words), list[int]()
     for index, word in enumerate(words):
         for character in word:

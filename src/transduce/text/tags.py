@@ -23,7 +23,7 @@ SENTENCE_END = "."  # the token that ends a sentence in a file without blank lin
 BLANKS = frozenset(" \r\v\f")
 OUTSIDE = "O"  # the label of a token in no span
 SPAN_PREFIXES = ("B", "I", "E", "S")  # E: the last token of a span; S: its only one
-NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
+NO_TYPE = "_"  # the type of spans with the plain labels B and I
 NO_SPANS = (  # the hint for labels without a span prefix, such as NOUN
     "labels without B and I: `score --spans --scheme raw`, `train --set data.label_scheme=raw`"
 )
@@ -63,8 +63,8 @@ class Row:
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     """Yield a tagged file's sentences, split at blank lines, or at full stops if it has none.
 
-    Only a file without blank lines is read into memory as a whole, because the end of the file
-    shows that it has none.
+    A file without blank lines is read into memory as a whole, because only at its end is it known
+    to have none.
     """
     rows = read_rows(path)
     first = list[Row]()
@@ -76,7 +76,7 @@ def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
 
 
 def read_rows(path: Path | str) -> Iterator[Row]:
-    """Yield a tagged file's lines; raise InputError unless each is blank or token, tab, label."""
+    """Yield a tagged file's lines; raise InputError at one that is not blank or token<TAB>label."""
     name = display_name(path)
     for number, raw in enumerate(read_byte_lines(path), start=1):
         line = decode_line(raw, name, number)

@@ -258,7 +258,7 @@ def describe_difference(gold: BracketLine, test: BracketLine, parameters: Bracke
 def count_aligned_trees(
     gold: BracketLine, test: BracketLine, parameters: BracketParameters
 ) -> SentenceCounts:
-    """Return the counts for a gold and a test tree over the same words."""
+    """Return EVALB's constituent and tag counts for a gold and a test tree over the same words."""
     in_gold, in_test = (select_constituents(line, parameters) for line in (gold, test))
     tags = [(a.tag, b.tag) for a, b in zip(gold.words, test.words, strict=True)]
     return SentenceCounts(

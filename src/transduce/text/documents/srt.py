@@ -25,7 +25,7 @@ TAG = re.compile(r"(</?(?:[biu]|font)(?:\s[^<>]*)?>|\{\\[^{}]*\})", re.IGNORECAS
 WORD = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\S)+")  # a space inside of a tag does not end a word
 NAME = re.compile(r"</?([a-z]+)", re.IGNORECASE)
 SPEAKER = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\s)*[-–—]")
-WIDTH = 42  # characters of a subtitle's line, as most guides have it
+WIDTH = 42  # the most characters in a line of a subtitle, by most style guides
 
 
 def parse_srt(text: str, options: ParseOptions) -> Document:
@@ -90,7 +90,7 @@ def build_cues(text: str, line_end: str, options: ParseOptions) -> Iterator[str 
 
 
 def ends_sentence(line: str, following: str) -> bool:
-    """Return whether a sentence ends with a line of a cue, and the next line begins another."""
+    """Return whether a line of a cue ends a sentence and the line `following` begins another."""
     before, after = (TAG.sub("", one).split() for one in (line, following))
     return bool(before and after) and can_end_sentence(before[-1]) and can_start_sentence(after[0])
 

@@ -175,7 +175,7 @@ def describe_pieces(pieces: Iterable[NextPiece]) -> list[list[str | float]]:
 
 
 def describe_tendencies(view: AttentionView) -> dict[str, list[list[list[str | float]]]]:
-    """Return each head's `HeadTendency` as [label, share, entropy], by kind, layer and head."""
+    """Return for each kind of attention a list [layer][head] of [label, largest share, entropy]."""
     return {
         kind: [
             [[one.label, round_to_four_digits(one.share), round(one.entropy, 2)] for one in heads]

@@ -86,7 +86,7 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Return a head's tendency, with a label from its largest share and from `is_broad`.
+    """Return a head's tendency, labelled "broad", "mixed" or by the class with the largest share.
 
     The label is "broad" if `is_broad`, else "mixed" if no share is at least 0.5, else the name of
     the largest share.
@@ -164,7 +164,7 @@ def find_words(sequence: PieceSequence) -> Int[np.ndarray, " P"]:
 
 
 def find_counted(queries: PieceSequence) -> Bool[np.ndarray, " P"]:
-    """Return for each query whether it counts: BEGIN and END do only if there are no others."""
+    """Return which queries count, that is all but BEGIN and END, or all if there are no others."""
     specials = find_specials(queries)
     return specials if specials.all() else ~specials
 

@@ -61,9 +61,9 @@ def count_blocks(update_count: int, *, full: bool) -> int:
 
 
 def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Column]]:
-    """Join a run's updates into cells; return the number of blocks, and the page's columns by name.
+    """Group a run's first updates in blocks; return the number of blocks and the columns by name.
 
-    The first cells are blocks of 64 updates, the rest single updates; with `full` all are single.
+    A cell is a block of 64 updates, or one update after the last block; with `full` all are single.
     `steps`, `tokens`, `milliseconds` and `skipped` hold what each cell adds, not totals since the
     start. For a quantity such as loss, columns hold each cell's mean, and each block's lowest and
     highest value, rounded outwards except for the learning rate. `speed` has no mean. NaN does not

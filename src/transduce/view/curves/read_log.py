@@ -153,7 +153,7 @@ def build_updates(rows: Sequence[UpdateFields]) -> Updates:
 
 
 def join_updates(parts: Sequence[Updates]) -> Updates:
-    """Join the updates of consecutive parts of a log."""
+    """Concatenate the columns of training updates from consecutive parts of a log."""
     parts = [part for part in parts if len(part)] or [build_updates([])]
     if len(parts) == 1:
         return parts[0]

@@ -344,7 +344,7 @@ def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any
 
 
 def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
-    """Return a vocabulary as JSON values: its "kind", and the merges or pieces that it "learned".
+    """Return a vocabulary as JSON values "kind", "learned" and, if unigram, "charsmap" and "runs".
 
     The merges of a byte-pair vocabulary are pairs of ids. The pieces of a word-piece vocabulary
     are bytes. Those of a unigram vocabulary have scores, and "charsmap" is SentencePiece's
