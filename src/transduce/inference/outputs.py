@@ -1,4 +1,4 @@
-"""Searches the parts of many lines at once, and joins their hypotheses into the lines' outputs
+"""A line's outputs and word links, and the search of many lines' parts at once that finds them
 
 The batch of a search is limited to what is estimated to fit in free memory, because a process over
 the limit of its control group is killed without an error, and cannot try again. If the system

@@ -249,9 +249,9 @@ class Residual(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: Callable[[Tensor, Tensor], Tensor]
     ) -> Float[Tensor, "R d_model"]:
-        """Return `forward(x)` without dropout; `add_sublayer(y, z)` returns z + Sublayer(y).
+        """Return `forward(x)` without dropout; `add_sublayer(y, r)` returns r + Sublayer(y).
 
-        So a sub-layer can add the residual z in the same operation as its last matrix product
+        This lets a sub-layer add the residual r in the same operation as its last matrix product
         (`Linear.forward_add`).
         """
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
@@ -470,7 +470,7 @@ class Linear(nn.Module):
     def from_weight(cls, weight: nn.Parameter, bias: nn.Parameter | None = None) -> "Linear":
         """Return a linear map that shares the given weight and the given bias, if any."""
         linear = cls(0, 0, bias=False)
-        linear.weight, linear.bias, linear.parts = weight, bias, ()  # its owner draws it
+        linear.weight, linear.bias, linear.parts = weight, bias, ()  # no parts: the owner draws it
         return linear
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
@@ -605,10 +605,9 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 #   √½ (docs/internals/decisions/0044).
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
 #   is then divided by √(number of sub-layers in its stack), so that a stack's sub-layers together
-#   add about as much variance as the stack's input has. Otherwise each LayerNorm of a post-norm
-#   model, which divides x + Sublayer(x) by its standard deviation, shrinks the token's embedding
-#   more, and the model needs twice as many updates until it attends to the source
-#   (docs/internals/decisions/0014).
+#   add about as much variance as the stack's input has. Otherwise the sub-layers of a post-norm
+#   model add more, so that each LayerNorm shrinks the token's embedding more, and the model needs
+#   twice as many updates until it attends to the source (docs/internals/decisions/0014).
 
 
 def build_transformer(
@@ -629,7 +628,7 @@ def build_transformer(
 
 @runtime_checkable
 class DrawsWeights(Protocol):
-    """A layer that draws in place the weights that it holds itself; its sub-modules draw theirs."""
+    """A layer that draws its own weights in place; its sub-modules draw theirs."""
 
     def initialise(self, generator: torch.Generator) -> None: ...
 

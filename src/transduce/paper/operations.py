@@ -22,7 +22,7 @@ from transduce.packed import Batch
 # in shapes Q is the width of a query, K or 2 K (see `compatibility_scores`), and k is K or d_v
 # Hd_v = H · d_v: the heads' results concatenated · R2: another number of rows
 # T_P and S_P: tokens of all sentences, packed end to end
-# in the losses: T target tokens of a whole batch, followed by padding up to P tokens
+# in the losses: T target tokens of a whole batch, and P >= T rows; those after T are padding
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
 # in shapes, #x is x or 1, which broadcasts, and {x} is the value of the argument x
 
@@ -61,7 +61,7 @@ FULL_ATTENTION = AttentionMask()
 def compatibility_scores(
     q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]
 ) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k; for queries twice as wide, [q, w] (see `Compatibility`), w · tanh(q + k)"""
+    """Q Kᵀ / √d_k; w · tanh(q + k) for the wide queries [q, w] of model.py's `Compatibility`"""
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     q, w = q[..., None, :].chunk(2, dim=-1)  # [*B T 1 K]
@@ -169,7 +169,7 @@ def smoothed_loss(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Return two sums over T targets: the label-smoothed cross-entropy, and -log p(target)    (5.4)
 
-    The loss is Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), with `mass` for m.
+    The loss is Σ [(1 - m) · (-log p(target)) + m · mean over symbols of (-log p)]; m is `mass`.
     The second sum has no gradient. States after the first T are padding and are left out.
     """
     log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
@@ -217,7 +217,7 @@ def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
     A replacement may always return True, which saves waiting for a GPU. So what a caller does after
-    True must do no harm where no flag is True.
+    True must also be right if no flag is True.
     """
     return bool(flags.any())
 
@@ -264,7 +264,7 @@ class PlainCache:
     def begin_step(self, reach: int | None) -> "PlainCache":
         """Return the cache with room for one more token per row.
 
-        It attends to itself and at most `reach` tokens before it.
+        The new token attends to itself and at most `reach` tokens before it (None: to all).
         """
         k, v = (pad_cache(x, x.shape[2] + 1) for x in self.past)
         return replace(self, past=(k, v), reach=reach)
@@ -431,8 +431,8 @@ IsAny = Callable[[Tensor], bool]
 class Operations:
     """The functions called by model, update and search; by default the plain ones above.
 
-    A replacement takes the same arguments and changes final results only by rounding. That of
-    `log_softmax` may overwrite its argument, and that of `pad_batch` may add padding sentences.
+    A replacement takes the same arguments and changes final results only by rounding. One of
+    `log_softmax` may overwrite its argument, and one of `pad_batch` may add padding sentences.
     """
 
     build_attention: BuildAttention = build_padded_attention

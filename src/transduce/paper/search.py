@@ -124,7 +124,7 @@ class LengthScore:
     ) -> "LengthScore":
         """Build the `LengthScore` of `search.penalty` for all lengths from 0 to `max_length`."""
         terms_of = LENGTH_TERMS[search.penalty]
-        terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]
+        terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]  # no output has 0
         tables = torch.tensor(terms, dtype=torch.float32).T
         both = torch.cat([tables, tables.cummax(dim=1).values])
         return cls(*move_to_device(both, device or both.device))
@@ -161,7 +161,7 @@ class LengthScore:
 class BeamState(NamedTuple):
     """The live and finished hypotheses; the first dimension of every tensor is the sentence.
 
-    Tokens that are not written yet are END. A place without a hypothesis has log P -inf (dead).
+    Tokens that are not written yet are END. A slot without a hypothesis has log P -inf (dead).
     """
 
     sentences: Int[Tensor, " B"]  # index of each sentence in the input, from 0
@@ -180,7 +180,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # True only for done sentences; a fast form may be late
+    is_leaving: Bool[Tensor, " B"]  # True only if done; a fast `expand` may say so late
 
 
 @final
@@ -281,8 +281,8 @@ def find_best_continuations(
     totals, columns = operations.highest_sums(beams.log_probs, log_probs, count)
     lengths = beams.lengths[:, None] + 1
     at_limit = lengths == beams.max_lengths[:, None]
-    # At the limit only END may follow: candidate w is hypothesis w and END, the others are dead. To
-    # mask the other V - 1 symbols would be a pass over R V numbers.
+    # At the limit only END may follow: candidate w < W is hypothesis w with END, the rest are dead.
+    # Masking the V - 1 symbols other than END instead would be a pass over R V numbers.
     if operations.is_any(at_limit):
         ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
         parents = torch.arange(count, device=log_probs.device) % width
@@ -305,9 +305,9 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` indexes F old finished hypotheses, then C candidates; `origins` the same F, then W live
-    # hypotheses: the one whose tokens each kept one takes. A candidate's END need not be written,
-    # since all unwritten tokens are END.
+    # `kept` indexes the F old finished hypotheses, then the C candidates. `origins` says from where
+    # each kept one takes its tokens: it indexes the same F, then the W live ones. END need not be
+    # written behind them, since all unwritten tokens are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)

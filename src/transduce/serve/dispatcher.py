@@ -1,4 +1,4 @@
-"""Distributes the sentences of all requests for one model among its search processes, in turn."""
+"""Gives the sentences of a model's requests to its search processes, and replaces dead ones"""
 
 import asyncio
 import logging
