@@ -1,3 +1,5 @@
+// Holds the page's runs and state, redraws its panels, zooms, pans, and moves the point.
+
 const FRAME_MILLISECONDS = 100; // at most ten drawings of new updates a second
 
 /** The page: its runs, what is shown of them, and the panels that draw it. */

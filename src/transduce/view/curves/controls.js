@@ -1,3 +1,5 @@
+// Builds the run buttons, and connects the controls for axis, smoothing, zoom, export and theme.
+
 /** Makes the buttons of the runs, each with its colour and mark. */
 function buildRuns(app) {
   const colors = readColors();

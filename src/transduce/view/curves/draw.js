@@ -1,3 +1,5 @@
+// Draws a panel with axes, curves, validations, scheduled rate, restarts and skipped updates.
+
 const MARGIN = { left: 54, right: 14, top: 30, bottom: 34 };
 const NARROW = 400; // pixels of a panel; below it the title is small
 const BUTTON = 48; // pixels at the right of the title, for the button that chooses a log scale

@@ -1,3 +1,5 @@
+// Exports all panels as one SVG or PNG picture, and the values in view as CSV.
+
 const EXPORT = { width: 1200, large: 380, height: 260, gap: 8, scale: 2 };
 
 /** Returns the place of each panel that has values in a picture of all, and its height. */

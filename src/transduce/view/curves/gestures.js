@@ -1,3 +1,5 @@
+// Handles mouse and keys in a panel to move the point, zoom by dragging, pan, and toggle runs.
+
 const DRAG_PIXELS = 5; // a shorter way of the mouse is a click
 
 /** Makes the panels: a canvas, one over it for the point, and a slider that takes mouse and keys. */

@@ -1,3 +1,5 @@
+// Receives new log lines by server-sent events, and reconnects when the connection is lost.
+
 const RETRY_MILLISECONDS = 2000;
 
 /** Keeps the page up to date with the logs: only new bytes are sent. */

@@ -1,3 +1,5 @@
+// Lists the panels (loss, perplexity, learning rate and so on), and the runs' colours and marks.
+
 /** Returns e to the power of a loss, held below the largest number that can be drawn. */
 const perplexity = (nats) => Math.exp(Math.min(600, nats));
 const same = (value) => value;

@@ -1,3 +1,5 @@
+// Draws lines, shapes and text, with the same methods on a canvas and as SVG.
+
 /** Draws on a canvas. */
 class CanvasPen {
   constructor(context) {

@@ -1,3 +1,5 @@
+// Fills the table of each run's values at the point, with its best validations and totals.
+
 const HEADS = ["update", "target tokens", "time", "loss", "perplexity", "dev loss", "dev perplexity", "score",
   "learning rate", "equation 3", "gradient norm", "tokens/s"];
 const WHOLE = ["updates in all", "loss, mean of last 100", "best dev loss", "its perplexity", "best score", "skipped updates",

@@ -1,3 +1,5 @@
+// Reads a training run, appends new log lines, smooths its series, and computes equation 3's rate.
+
 const AXES = ["step", "tokens", "seconds"];
 const SERIES = ["loss", "gradient_norm", "learning_rate", "speed"];
 const MARKS = ["resume", "snapshot", "checkpoint", "failure", "finish"];

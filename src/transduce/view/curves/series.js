@@ -1,3 +1,5 @@
+// Holds a column of values in blocks, with the smallest, largest and mean value of each.
+
 const CHUNK = 64;
 
 /** Returns float32 values from a zlib block in which bytes of one significance stand together. */

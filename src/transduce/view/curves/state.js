@@ -1,3 +1,5 @@
+// Defines the page's state (axis, zoom, smoothing, hidden runs), and reads and writes its link.
+
 /** Smoothing of a slider's position: off, then 5, 10, 20, 50, … updates. */
 const smoothWindow = (level) => (level ? [5, 10, 20][(level - 1) % 3] * 10 ** Math.floor((level - 1) / 3) : 0);
 

@@ -1,3 +1,5 @@
+// Downsamples a series to a panel's pixels, as a line of means with bars from minimum to maximum.
+
 const POINTS_PER_PIXEL = 1.5; // with more points in a pixel, a band and their mean are drawn
 const CELLS_PER_PIXEL = 96; // with more cells in a pixel, chunks of 64 cells are read instead
 

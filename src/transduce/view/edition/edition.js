@@ -1,3 +1,5 @@
+// Marks the current section in the contents, and moves between sections and code lines by key.
+
 const sections = [...document.querySelectorAll("main > section[id]")].filter(one => byId(one.id).querySelector("h2, h3"));
 const entries = new Map([...document.querySelectorAll("nav > ol > li > a")].map(one => [one.hash.slice(1), one]));
 let current = null;

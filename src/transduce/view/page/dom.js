@@ -1,3 +1,5 @@
+// Creates elements, reads data blocks, inflates zlib, saves files and PNGs, and toggles the theme.
+
 /** Returns the element of an id. */
 const byId = id => document.getElementById(id);
 

@@ -1,3 +1,5 @@
+// Unpacks the page's compressed data blocks and script, and adds them to the document.
+
 /** Adds a script element with a text; the browser runs it only if the policy names its hash. */
 const addScript = ([type, id, text]) => document.body.append(Object.assign(document.createElement("script"), { type, id, text }));
 

@@ -1,3 +1,5 @@
+// Tints aligned words by cross-attention, and writes the alignment as pairs such as "0-0 1-2".
+
 /** Tints the words of the other sentence by the average weight of the heads that are on. */
 function tintWords() {
   const chosen = chosenNow(), ranked = chosen.side && isView("align") ? rankOthers(page.shown, chosen) : [];

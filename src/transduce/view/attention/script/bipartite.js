@@ -1,3 +1,5 @@
+// Draws attention weights as lines between two columns or rows of words, with boxes by head.
+
 const ROW = 22; // pixels of a word in two columns
 const COLUMN = 21, BOX = 112, GAP = 140; // and in two rows: the paper's figures, 1.4 times as large
 const MOVING = 1500; // most lines that are drawn while the page scrolls

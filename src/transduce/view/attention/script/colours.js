@@ -1,3 +1,5 @@
+// Chooses each head's colour, and adjusts it until its contrast with the page is high enough.
+
 // The colours of the paper's figures (d3 category10) with those of heads that are off, and Okabe
 // and Ito's for the colour-blind.
 const PAPER = "1f77b4 ff7f0e 2ca02c d62728 9467bd 8c564b e377c2 7f7f7f bcbd22 17becf".split(" ");

@@ -1,3 +1,5 @@
+// Handles the controls for kind, view, layer, heads and threshold, and shows the state in them.
+
 const allHeads = kind => numbers(KINDS[kind].heads);
 
 /** Turns all heads on ("all"), changes the theme ("theme"), or turns a flag of the state. */

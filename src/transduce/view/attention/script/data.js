@@ -1,3 +1,5 @@
+// Reads the header, and decompresses a layer's attention weights, stored as float16 or bytes.
+
 /** Calls a function at each event of a name on the element of an id. */
 const on = (id, name, act) => byId(id).addEventListener(name, act);
 

@@ -1,3 +1,5 @@
+// Exports the current view as SVG or PNG, and the shown heads' attention weights as CSV.
+
 const FONT = "Arial, Helvetica, sans-serif";
 const escapeXml = text => text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`);
 const round = x => Number(x.toFixed(2));

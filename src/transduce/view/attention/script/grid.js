@@ -1,3 +1,5 @@
+// Draws a grid of thumbnails, with the attention matrix of every head of every layer.
+
 const THUMB = 64; // most pixels of a side of a small matrix
 
 /** Shows a small matrix of each head of each layer, and which heads are on; a click opens a head. */

@@ -1,3 +1,5 @@
+// Handles keyboard shortcuts for layer, heads, view, threshold, decoder step, export and help.
+
 const next = (list, value) => list[(list.indexOf(value) + 1) % list.length];
 
 /** Returns the layer `by` above the one that is shown (below if negative), or the last one there is. */

@@ -1,3 +1,5 @@
+// Lists the words of both sides, and selects among them by hovering, clicks and arrow keys.
+
 const otherSide = side => (side === "read" ? "readers" : "read");
 
 /** Fills one list with units; words become text, never markup. */

@@ -1,3 +1,5 @@
+// Starts the attention page, connects its events, and redraws it when the state changes.
+
 /** Changes the state, writes the link, and shows it. */
 function change(parts) {
   const before = state;

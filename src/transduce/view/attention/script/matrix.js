@@ -1,3 +1,5 @@
+// Draws attention as a matrix (heat map) with a crosshair, and finds the cell under the mouse.
+
 const LABEL = 112, NARROW = 10; // pixels of a label; cells below this size have none
 
 /** Returns where the cells of a matrix are, in pixels of the plot. */

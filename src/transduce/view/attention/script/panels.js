@@ -1,3 +1,5 @@
+// Fills the panels of strongest words, legend, head tendencies, decoder steps and beam.
+
 const SHOWN = 10; // most words in the table of the strongest
 
 const fixed = (value, digits) => value.toFixed(digits).replace(".", POINT);

@@ -1,3 +1,5 @@
+// Draws the part of the plot in view on a canvas, and redraws it on scrolling and resizing.
+
 const MARGIN = 300; // pixels beyond what is in view that are drawn too, so that scrolling is smooth
 const page = { active: { side: "", unit: 0 }, turn: 0 };
 

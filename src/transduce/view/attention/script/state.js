@@ -1,3 +1,5 @@
+// Defines the page's state and its defaults, and reads and writes it as the hash of a link.
+
 const SHORT = { enc: "encoder", dec: "decoder", cross: "cross" };
 // What is on or off, by its letter in a link; second is the second palette.
 const FLAGS = { u: "words", e: "marks", m: "mean", x: "peaks", c: "second" };

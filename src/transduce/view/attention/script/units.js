@@ -1,3 +1,5 @@
+// Merges attention weights from pieces into words, averages heads, and sums the weight not drawn.
+
 /** Returns the sequence that reads ("readers"), or that is read, in a state's kind of attention. */
 const sequenceOf = (state, side) => header[KINDS[state.kind][side === "readers" ? "queries" : "keys"]];
 

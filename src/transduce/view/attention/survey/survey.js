@@ -1,3 +1,5 @@
+// Shows a model's attention heads as findings, grids tinted by a measure, and a sortable table.
+
 const survey = readJson("survey");
 const NAMES = { encoder: "encoder", decoder: "decoder", cross: "encoder–decoder" };
 const HABITS = {

@@ -1,4 +1,4 @@
-// What is shown as a file: SVG or PNG of the panel.
+// Exports the panel as an SVG or PNG file.
 
 const INKS = ["--paper", "--ink", "--quiet", "--accent", "--below", "--edge"];
 const escapeXml = text => text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`);

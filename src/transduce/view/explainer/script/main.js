@@ -1,3 +1,5 @@
+// Starts the explainer page, connects its fields, buttons and keys, and shows its state.
+
 /** Calls a function at each event of a name on the element of an id. */
 const on = (id, name, act) => byId(id).addEventListener(name, act);
 

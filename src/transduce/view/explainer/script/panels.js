@@ -1,4 +1,4 @@
-// The panel in the middle: the numbers of one station of the model.
+// Shows one station of the model with its equation and matrices, and how a number is computed.
 
 /** Makes nodes and texts the content of the element of an id; the focus stays on the control of the same name, or place. */
 function fill(id, ...content) {

@@ -1,4 +1,5 @@
-// What the page shows, as a link describes it.
+// Holds the page's state, reads and writes its link, and recomputes when the numbers change.
+
 const header = readJson("header");
 const VOCABULARIES = { source: readVocabulary(header.vocabularies.source) };
 VOCABULARIES.target = header.vocabularies.target ? readVocabulary(header.vocabularies.target) : VOCABULARIES.source;

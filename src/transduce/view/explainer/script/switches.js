@@ -1,4 +1,4 @@
-// What if: parts of the model switched off, and the translation before and after.
+// Switches parts of the model off, and compares the translation before and after.
 
 const KINDS = { self: gettext("self-attention"), cross: gettext("cross-attention"), ff: gettext("feed-forward") };
 const STACKS = { encoder: gettext("encoder"), decoder: gettext("decoder") };

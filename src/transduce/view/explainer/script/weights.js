@@ -1,4 +1,4 @@
-// The weights in the page: every checkpoint is one block of base64, zlib inside.
+// Decodes a checkpoint's weights (float32, float16 or int8) from a zlib block in base64.
 
 /** Returns the value of each float16, by its bits. */
 function halfTable() {

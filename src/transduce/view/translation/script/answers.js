@@ -1,3 +1,5 @@
+// Translates the text line by line through the server, and warns of unknown words and omissions.
+
 /** Sends a request to a path; returns the answer, or throws what the server says. */
 async function post(path, fields, signal) {
   const body = JSON.stringify({ ...fields, api_key: byId("key").value });

@@ -1,3 +1,5 @@
+// Lists alternative translations from a chosen word on, and replaces the sentence with one.
+
 /** Returns the sentence that a word stands in. */
 const sentenceAt = ([l, s]) => state.lines[l].answer.sentences[s];
 

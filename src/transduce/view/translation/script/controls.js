@@ -1,3 +1,5 @@
+// Handles languages, swapping, sharing by link, copying, text size, and keys in the translation.
+
 /** Shows how many characters are left. */
 function showLeft() {
   byId("left").textContent = gettext("{0} characters left", (SERVER.characters - [...byId("text").value].length).toLocaleString(LOCALE));

@@ -1,3 +1,5 @@
+// Detects the source language through the server, and shows it with its confidence.
+
 /** Returns whether the language of the text is to be detected. */
 const isDetecting = () => byId("source").value === AUTO;
 

@@ -1,3 +1,5 @@
+// Remembers translated texts while the page is open, and lists them so that one can be restored.
+
 const REMEMBERED = 50; // texts
 const past = []; // texts with their translations and languages, oldest first; stored nowhere
 

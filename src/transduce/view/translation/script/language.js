@@ -1,3 +1,5 @@
+// Names languages in the user's language, and localises the page.
+
 /** Returns the name of a language in the user's language. */
 function nameOf(code) {
   const known = SERVER.names[code] || code;

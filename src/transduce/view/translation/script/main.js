@@ -1,3 +1,5 @@
+// Starts the translation page, and connects its fields, buttons and keys to their actions.
+
 const on = (id, name, act) => byId(id).addEventListener(name, act);
 const onWord = act => ({ target }) => { const word = target.closest(".word"); if (word) act(placeOf(word)); };
 

@@ -1,3 +1,5 @@
+// Caches translated lines, and holds the page's state and its language pair.
+
 /** The lines that were translated, by languages and text, oldest first; and which answer is newest. */
 const cache = new Map();
 const state = { number: 0, abort: null, timer: 0, lines: [], word: null, detected: null };

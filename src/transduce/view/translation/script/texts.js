@@ -1,3 +1,5 @@
+// Sets the page's delays, limits and thresholds, and splits a text into words.
+
 /** What the page knows of its server. */
 const SERVER = readJson("server");
 const AUTO = "auto"; // the source that stands for a language to be detected

@@ -1,3 +1,5 @@
+// Draws the translation, styles unsure words, and highlights aligned words in both texts.
+
 /** Appends a text to an element; `build` makes a span of each word of a sentence, the rest stays text. */
 function appendWords(element, text, sentences, build) {
   let at = 0;
