@@ -55,7 +55,7 @@ def test_beam_4_alpha_0_6_and_at_most_50_more_than_the_input():
     search = Search()
     assert (search.beam, search.alpha, search.extra_length, search.penalty) == (4, 0.6, 50, "gnmt")
     ended_by_0 = [7, 8, 9, 0]
-    assert max_output_length(ended_by_0, search.extra_length) == 3 + 50
+    assert max_output_length(len(ended_by_0) - 1, search.extra_length) == 3 + 50
 
 
 def test_the_length_penalty_by_hand():

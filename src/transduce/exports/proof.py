@@ -112,7 +112,7 @@ def compare_programs(
 def encode_source(model: TaskModel, line: str) -> Source:
     """Return a line with its source token ids and its maximum output length for this model."""
     (ids,) = model.task.encode_sources([model.task.normalise(line)])
-    limit = max_output_length(ids, model.recipe.search.extra_length)
+    limit = max_output_length(len(ids) - 1, model.recipe.search.extra_length)
     return Source(line, list(ids), limit)
 
 

@@ -241,7 +241,7 @@ def encode_prefix(
         f"line {line.number} is empty, but its prefix is not",
         "an empty line has an empty output",
     )
-    most = max_output_length(parts[0], extra_length) if parts else 0
+    most = max_output_length(len(parts[0]) - 1, extra_length) if parts else 0
     require(
         len(forced) <= most,
         f"line {line.number}: its prefix has {len(forced)} pieces, and its output at most {most}",

@@ -18,7 +18,7 @@ from transduce.errors import InputError, NotEnoughMemoryError, is_out_of_memory
 from transduce.inference.lines import LineWarning, Pair
 from transduce.packed import Packed, split_update
 from transduce.paper.model import Transformer
-from transduce.paper.search import LENGTH_TERMS
+from transduce.paper.search import LENGTH_TERMS, max_output_length
 from transduce.search.ensemble import log_mean_exp
 from transduce.settings import Data, Recipe, Search
 from transduce.settings.fields import require
@@ -80,7 +80,7 @@ def find_unscorable(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
         fact = "a target with a label that is unknown to the model"
         return LineWarning(pair.number, fact, "unknown label")
     longest = recipe.data.max_length
-    limits = {"source": longest, "target": longest + recipe.search.extra_length}
+    limits = {"source": longest, "target": max_output_length(longest, recipe.search.extra_length)}
     for side, most in limits.items():
         count = len(getattr(pair, side))
         if count > most:
@@ -95,7 +95,8 @@ def score_pairs(
     """Return (score, log P) of each pair's target, as the search would compute them."""
     if not pairs:
         return []
-    tokens = max(TOKENS, 2 * recipe.data.max_length + recipe.search.extra_length)
+    longest = recipe.data.max_length
+    tokens = max(TOKENS, longest + max_output_length(longest, recipe.search.extra_length))
     sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
     log_probs = target_log_probs(models, sources, targets, tokens)
     scores = score_log_probs(log_probs, list(map(len, targets)), recipe.search)

@@ -79,9 +79,9 @@ class Hypothesis:
 Result = tuple[int, list[Hypothesis]]  # the index of a source and its hypotheses
 
 
-def max_output_length(source: Sequence[int], extra: int) -> int:
-    """Return how many symbols an output may have: input length + extra, END not counted    (6.1)"""
-    return len(source) - 1 + extra  # a source ends with END
+def max_output_length(length: int, extra: int) -> int:
+    """Return how many symbols an output may have for an input of `length`; without END    (6.1)"""
+    return length + extra
 
 
 # --- Scores: log P / divisor + reward -------------------------------------------------------------
@@ -134,7 +134,7 @@ class LengthScore:
         cls, model: StepwiseModel[State], sources: Sequence[Sequence[int]], search: Search
     ) -> "LengthScore":
         """Build the `LengthScore` for every length that outputs of these sources can have."""
-        limits = [max_output_length(source, search.extra_length) + 1 for source in sources]
+        limits = [max_output_length(len(source) - 1, search.extra_length) + 1 for source in sources]
         return cls.tabulate(search, max(limits, default=0), device=model.device)
 
     def score(
@@ -408,7 +408,7 @@ def start_batch(
     """
     count, width, device = len(sentences), strategy.width, model.device
     chosen = [sources[sentence] for sentence in sentences]
-    limits = [max_output_length(source, search.extra_length) + 1 for source in chosen]
+    limits = [max_output_length(len(source) - 1, search.extra_length) + 1 for source in chosen]
     dead = torch.full((count, width + strategy.finished_kept), -torch.inf, device=device)
     tokens = torch.full((*dead.shape, max(limits)), END, device=device)
     live = torch.arange(strategy.initially_live, device=device)

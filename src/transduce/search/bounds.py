@@ -26,6 +26,7 @@ from transduce.paper.search import (
     StepwiseModel,
     beam_strategy,
     find_done,
+    max_output_length,
     run_continuous_batching,
 )
 from transduce.settings import Architecture, Search
@@ -118,7 +119,7 @@ def estimate_bytes(
     `symbols` is the size of the target vocabulary. `copies` of the log P of all symbols are in
     memory at once, counted in float32.
     """
-    steps = length + search.extra_length
+    steps = max_output_length(length, search.extra_length)
     # numbers in the cached keys and values of one token, over all layers
     cached = sizes.decoder_depth * sizes.heads * (sizes.d_k + sizes.d_v)
     # 2 ·: for a copy of each number; 8: bytes of a token

@@ -113,10 +113,11 @@ class Parsing(SentenceTask):
 
     def constraint(self, line: str, search: Search) -> "TreeConstraint":
         """Return the constraint that the output is a tree over exactly the words of a sentence."""
-        from transduce.search.tree_constraint import TreeConstraint  # imports torch
+        from transduce.paper.search import max_output_length  # imports torch
+        from transduce.search.tree_constraint import TreeConstraint
 
         word_count = len(split_words(line))
-        limit = word_count + search.extra_length + 1
+        limit = max_output_length(word_count, search.extra_length) + 1
         return TreeConstraint(word_count, limit, self.tree_symbols, search.max_openings)
 
 
