@@ -43,7 +43,10 @@ def test_a_document_is_not_translated_line_by_line_unless_it_comes_without_its_n
     (tmp_path / name).write_bytes(gzip.compress(page) if name.endswith("gz") else page)
     ended = call("translate", babbler, tmp_path / name, *FAST)
     assert (ended.code, ended.stdout) == (2, "")
-    assert "is html, whose structure is lost line by line\nhint: --format html" in ended.stderr
+    assert (
+        "is a document (html), whose structure is lost line by line\nhint: --format html"
+        in ended.stderr
+    )
     assert call("translate", babbler, *FAST, stdin=page).stdout.count("\n") == 2
 
 

@@ -269,11 +269,12 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
 
 
 def _find_setting(option: str) -> str:
-    """Return the setting that an unknown option such as --steps may mean, or ""."""
+    """Return the setting of training that an unknown option such as --steps may mean, or ""."""
     from transduce.settings.recipe import BASE
 
+    paths = (path for path in BASE.flat_settings() if not path.startswith("search."))
     name = option.lstrip("-").replace("-", "_")
-    return next((path for path in BASE.flat_settings() if path.partition(".")[2] == name), "")
+    return next((path for path in paths if path.partition(".")[2] == name), "")
 
 
 def _list_commands_with(option: str, context: click.Context) -> list[str]:

@@ -299,7 +299,7 @@ def note_structure(file: Path) -> bool:
 
     if form := look_up_ending(file, SUFFIXES):
         first = islice(read_lines(file), HEAD_LINES) if file.is_file() else ()
-        fact = f"{file} is {form}, whose structure is lost line by line"
+        fact = f"{file} is a document ({form}), whose structure is lost line by line"
         hint = f"--format {form} keeps it; < {shlex.quote(str(file))} translates it all the same"
         require(detect_format("\n".join(first)) != form, fact, hint)
         display.print_note(
