@@ -31,7 +31,7 @@ EQUATIONS = (
     "PE(pos, 2i) = sin(pos / 10000^(2i/d_model))",
     "PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))",
     "√(6 / (fan-in + fan-out))",
-    "Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p)",
+    "Σ [(1 - m) · (-log p(target)) + m · mean over symbols of (-log p)]",
     "d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)",
     "m ← β1 m + (1 - β1) g",
     "v ← β2 v + (1 - β2) g²",
