@@ -187,7 +187,7 @@ def test_a_signal_by_the_clock_keeps_the_last_finished_update(straight, times, r
             return f"{steps[-1] if steps else 0}"
 
         with forked(act) as (child, page):
-            seconds = draws.uniform(0, 0.2)
+            seconds = draws.uniform(0, 0.1)
             process = os.pidfd_open(child)  # a number could be another's by then
             sender = threading.Thread(target=pass_on, args=(received, process, number, seconds))
             sender.start()
