@@ -194,6 +194,13 @@ def test_a_file_of_pairs_alone_is_a_test_set(evaluate, call, corpus, model):
         assert f"{transduce.evaluate(model, corpus / name)}\n" == evaluate().stdout
 
 
+@pytest.mark.parametrize(("rows", "number"), [("\tb\na\tb\n", 1), ("a\tb\na\t\n", 2)])
+def test_a_pair_without_a_side_is_refused_by_its_number(call, corpus, model, rows, number):
+    (corpus / "t.tsv").write_text(rows)
+    ended = call("evaluate", model, corpus / "t.tsv")
+    assert (ended.code, f"pair {number} has an empty side" in ended.stderr) == (2, True)
+
+
 def test_an_empty_test_set_is_refused(call, corpus, model):
     (corpus / "empty").write_bytes(b"")
     ended = call("evaluate", model, corpus / "empty", corpus / "empty")

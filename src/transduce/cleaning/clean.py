@@ -192,7 +192,7 @@ def rate_pairs(
         rates.append(-math.inf if math.isnan(rate) else rate)
         if number % NOTED == 0:
             on_progress("scoring", number)
-    return np.array(rates)
+    return np.asarray(rates)  # shares their memory
 
 
 def drop_improbable(

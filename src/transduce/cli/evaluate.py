@@ -79,9 +79,9 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
 
     SOURCE and REFERENCE are files, or SOURCE alone is a file of pairs, such as test.tsv, or the
     name of a test set that `transduce fetch` has downloaded, such as newstest2014; CORPUS:SPLIT
-    names another split of a corpus. For
-    a parser, a tagger or a model of signals SOURCE is the only file: trees in brackets, a token,
-    a tab and its label on each line, or a list as for `transduce train --signals`.
+    names another split of a corpus. For a parser, a tagger or a model of signals SOURCE is the only
+    file: trees in brackets, a token, a tab and its label on each line, or a list as for `transduce
+    train --signals`.
 
     Prints each score with its signature and the test set's name, whether it is comparable with a
     score of the paper, and the perplexity of the reference without label smoothing. Warns if SOURCE

@@ -163,7 +163,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         run = train_interruptibly(job, callbacks, measure_duration=True, name_options=name_options)
         if last == 3:
             return Distillation(folder, lines, report)
-        open_or_write_average(run.folder, renews=True)
+        open_or_write_average(run.folder, renews=True)  # in place of a mean of fewer updates
         model = average(run, None)  # beside the run, in folder/model
         if last == 4:
             return Distillation(folder, lines, report, model.folder)

@@ -49,6 +49,7 @@ from transduce.text.arguments import Text, read_text, require_equal_lines, requi
 from transduce.text.changes import CHANGE
 from transduce.text.languages import find_wrong_side, is_language_code
 from transduce.text.pair_files import (
+    NO_PAIR,
     PAIR_FILES,
     choose_main_codes,
     find_suffix,
@@ -383,7 +384,7 @@ def read_whole_pairs(file: Path, data: Data) -> Iterator[tuple[str, str]]:
     for number, (source, target) in enumerate(read_pair_file(file, columns), start=1):
         if source and target:
             yield source, target
-        elif not is_memory(file) and not (number == 1 and not source and target):
+        elif not is_memory(file) and not target.startswith(NO_PAIR):
             fact = f"pair {number} has an empty side"
             raise InputError(fact, "fill it, or delete the line", file=file)
 

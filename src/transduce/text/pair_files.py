@@ -34,6 +34,7 @@ from transduce.text.xml import INVALID_TOKEN, LONE_HINT
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
 XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
+NO_PAIR = "headings: "  # how the reason for a first line that is no pair begins
 PAIR_FILES = (".tsv", ".csv", ".tmx", *XLIFF)
 PART = 1 << 16
 DEEPEST = 100  # most levels of nested elements
@@ -89,7 +90,7 @@ def mark_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
     for first in islice(pairs, 1):
         sides = [HEADINGS.get(cell.strip().lower()) for cell in first]
         are_headings = all(sides) and sides[0] != sides[1]
-        yield ("", f"headings: {', '.join(first)}") if are_headings else first
+        yield ("", f"{NO_PAIR}{', '.join(first)}") if are_headings else first
     yield from pairs
 
 
