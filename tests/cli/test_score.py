@@ -207,6 +207,14 @@ def test_a_file_of_pairs_or_of_json_is_told_not_to_be_a_text(call, tmp_path):
     assert "a is no plain text: each line has a tab" in ended.stderr
 
 
+def test_trees_scored_as_text_are_told_of_brackets(call, tmp_path):
+    (tmp_path / "trees").write_text("(S (NP (DT a) (NN dog)) (VP (VBZ runs)))\n" * 20)
+    (tmp_path / "text").write_text("(a dog) runs\n" * 20)
+    said = call("score", tmp_path / "text", tmp_path / "trees", "--metric=bleu").stderr
+    assert f"{tmp_path / 'trees'} is no plain text: each line is a tree, which --brackets" in said
+    assert f"{tmp_path / 'text'} is no plain text" not in said
+
+
 def test_letters_in_a_form_that_matches_no_others_are_told(call, tmp_path):
     lines = {"a": "\u00fcber", "b": "u\u0308ber", "c": "over", "d": "\u202aover\u202c"}
     for name, line in lines.items():

@@ -378,7 +378,10 @@ def test_a_copy_of_another_run_is_named_where_its_settings_are_refused(train, co
 def test_a_run_that_is_put_back_from_its_copy_is_noted_unless_quiet(train, corpus):
     words = (*TINY, *SHORT, "--copy-to", corpus / "copy")
     train(*words)
-    for quiet in ([], ["--quiet"]):
+    for quiet, is_empty in [([], False), (["--quiet"], False), ([], True)]:
         shutil.rmtree(corpus / "run")
+        if is_empty:
+            (corpus / "run").mkdir()
         ended = train(*words, *quiet)
         assert (ended.code, "is put back from its copy" in ended.stderr) == (0, not quiet)
+    assert "is put back" not in train(*words).stderr

@@ -18,8 +18,8 @@ FEW, MANY = 300, 900  # pairs of two texts
 LENGTHS = lengths_of(FEW + MANY)
 
 
-def plan_of(*shares, seed=1):
-    return Plan(*LENGTHS, source_tokens=300, target_tokens=300, seed=seed, mixture=shares)
+def plan_of(*shares, seed=1, **known):
+    return Plan(*LENGTHS, source_tokens=300, target_tokens=300, seed=seed, mixture=shares, **known)
 
 
 def two(weight, **times):
@@ -70,6 +70,17 @@ def test_a_text_is_read_from_its_first_update_to_its_last():
     assert read(plan, 1, 19).max() < FEW <= read(plan, 20, 24).max()
     assert read(plan, 86, 90).max() >= FEW > read(plan, 91, 200).max()
     assert (read(plan, 20, 90) >= FEW).mean() == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_plan_that_is_told_where_earlier_epochs_ended_goes_on_the_same():
+    told = []
+    straight = plan_of(*two(0.4, start=20, stop=90), on_epoch=lambda ends: told.append([*ends]))
+    pairs = straight.select_pairs(400).tolist()
+    assert told[-1] == straight.ends
+    assert len(told) == len(straight.ends) > 5
+    resumed = plan_of(*two(0.4, start=20, stop=90), known_ends=told[-1])
+    resumed.append_epoch = None  # no epoch needs to be planned again
+    assert resumed.select_pairs(400).tolist() == pairs
 
 
 def test_a_mixture_of_one_text_is_that_text():

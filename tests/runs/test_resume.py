@@ -11,8 +11,10 @@ from tests.training.stopping import single_process_until
 
 from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint
 from transduce.checkpoint.run_file import read_run
+from transduce.corpus.feed import Augmentation
 from transduce.errors import InputError
 from transduce.paper import training as update_step
+from transduce.runs.epoch_ends import EPOCHS
 from transduce.runs.prepared_corpus import build_feed
 from transduce.runs.training_run import begin_or_resume_run, train_run
 from transduce.settings.recipe import with_changes
@@ -98,6 +100,42 @@ def test_a_run_with_augmentation_that_is_stopped_amid_an_epoch_ends_the_same(tmp
     other = with_changes(recipe, {"data.upper_case": 0.1})
     with pytest.raises(InputError, match=r"another recipe: data\.upper_case"):
         begin_or_resume_run(tmp_path / "stopped", other, prepared)
+
+
+def test_a_resumed_run_plans_only_epochs_that_were_not_begun(tmp_path, monkeypatch):
+    recipe = with_changes(
+        TOY,
+        {
+            "data.task": "translation",
+            "data.upper_case": 0.3,
+            "training.steps": 40,
+            "training.validate_every": 40,
+        },
+    )
+    prepared = prepared_toy(tmp_path / "store", recipe)
+    planned, measure = [], Augmentation.measure
+
+    def measured(self, epoch, pairs):
+        planned.append(epoch)
+        return measure(self, epoch, pairs)
+
+    monkeypatch.setattr(Augmentation, "measure", measured)
+    trained(tmp_path / "run", prepared, recipe=recipe, asks=45)
+    last = planned[-1]
+    assert planned == [*range(1, last + 1)]
+    assert last > 2
+    planned.clear()
+    trained(tmp_path / "run", prepared, recipe=recipe)
+    assert planned[0] == last
+    whole = numbers(tmp_path / "run", 40)
+    for spoilt in ("", "{}", None):
+        folder = tmp_path / f"other {spoilt}"
+        trained(folder, prepared, recipe=recipe, asks=45)
+        (folder / EPOCHS).unlink()
+        if spoilt is not None:
+            (folder / EPOCHS).write_text(spoilt)
+        trained(folder, prepared, recipe=recipe)
+        assert numbers(folder, 40) == whole
 
 
 @pytest.mark.slow

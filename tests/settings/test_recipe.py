@@ -67,6 +67,7 @@ def test_an_unknown_setting_is_answered_with_the_nearest():
         ({"architecture__heads": 0}, "architecture.heads must be more than 0"),
         ({"architecture__d_model": 63}, "architecture.d_model must be even"),
         ({"architecture__encoder_neighbourhood": 4}, "must be odd, not 4"),
+        ({"architecture__encoder_neighbourhood": -3}, "must be odd and positive, not -3"),
         ({"architecture__mixing": "lstm"}, "mixing is one of self-attention, recurrent, convol"),
         (
             {"architecture__kernel_size": 4},

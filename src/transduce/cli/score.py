@@ -1,6 +1,7 @@
 """`transduce score`: score translations, trees, labels or alignments against references."""
 
 import math
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,10 +31,11 @@ from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, warn_
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.settings.fields import require
 from transduce.text.arguments import read_text
-from transduce.text.files import describe_records
+from transduce.text.files import FEWEST_LINES, describe_records
 
 MESSAGES = 10  # how many of EVALB's messages are printed at most
 TAGGING = "tagging accuracy"
+TREE = re.compile(r"\s*\(.*\)\s*")
 
 FIGURES: dict[str, Callable[[BracketSummary], float]] = {
     "recall": lambda one: one.recall,
@@ -245,12 +247,15 @@ def report_texts(
 
 
 def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
-    """Warn of each text that is pairs or JSON, and of invisible characters in only some texts.
+    """Warn of each text that is pairs, JSON or trees, and of invisible characters in only some.
 
     Text that is not in NFC counts like text with invisible characters.
     """
     for file, lines in texts.items():
-        if records := describe_records(lines):
+        records = describe_records(lines)
+        if len(lines) >= FEWEST_LINES and all(map(TREE.fullmatch, lines)):
+            records = "each line is a tree, which --brackets scores"
+        if records:
             display.print_message(f"warning: {file} is no plain text: {records}")
     if form := warn_of_mixed_forms(texts):
         display.print_message(f"warning: {form}")

@@ -1,4 +1,4 @@
-"""`transduce train`: train a recipe on a parallel text, in a run that can be resumed."""
+"""`transduce train`: train a model by a recipe, in a run that can be resumed."""
 
 import os
 import shlex
@@ -92,7 +92,7 @@ class ProcessOptions:
     "--copy-to",
     metavar="ADDRESS",
     help="Copy the run after every checkpoint, to a folder or to what fsspec opens, such as "
-    "s3://bucket/run; where RUN does not exist, go on from the copy.",
+    "s3://bucket/run; where RUN is missing or empty, go on from the copy.",
 )
 @options.quiet
 @options.no_progress
@@ -113,8 +113,8 @@ def command(
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
-    The same command again resumes from the last checkpoint, with results equal to the bit on the
-    same machine. With a higher training.steps it continues a finished run to that step; a lower one
+    The same command, run again, resumes from the last checkpoint; on the same machine the results
+    are bit-identical. A higher training.steps continues a finished run to that step; a lower one
     ends an unfinished run earlier.
     Ctrl-C, SIGTERM and a closed terminal stop the run after a checkpoint of the last finished
     update; SIGUSR1 writes a checkpoint while the run continues. `transduce average` writes a model
@@ -130,6 +130,7 @@ def command(
     if processes.workers > 1 and processes.rank.is_single_process:  # this is only the launcher
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
+    from transduce.checkpoint.run_file import is_run
     from transduce.durable.lock import create_and_lock_folder
     from transduce.runs.copies import open_copy
     from transduce.runs.training_inputs import TrainingInputs
@@ -142,9 +143,9 @@ def command(
             sys.exit(follow_rank_0(rendezvous, output, store))
         texts.require_no_text(store)
         require_run_folder(output)
-        was_there = output.exists()
+        was_run = is_run(output)
         copy = None if copy_to is None else open_copy(copy_to, output)
-        address = copy.address if copy is not None and output.exists() and not was_there else ""
+        address = copy.address if copy is not None and is_run(output) and not was_run else ""
         if address:
             display.print_note(f"{output} is put back from its copy, {address}")
         inputs = TrainingInputs(
@@ -202,7 +203,7 @@ def train_with_display(
 ) -> None:
     """Train a run with a display, from a parent's weights if given; exit if a signal stops it.
 
-    With `measure_duration` a new run's duration is measured and printed. With `copy` the run is
+    With `measure_duration` a new run's duration is estimated and printed. With `copy` the run is
     copied after every checkpoint.
     """
     from transduce.runs.copies import observe_and_copy
@@ -251,7 +252,7 @@ def launch_and_wait(options: ProcessOptions) -> int:
 
 @contextmanager
 def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
-    """In a with block, exit without a message on an error that the launcher or rank 0 prints."""
+    """In a with block, exit silently on an error that the launcher or rank 0 reports."""
     try:
         yield
     except LostProcessError as fault:
@@ -266,7 +267,7 @@ def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
 
 @contextmanager
 def hint_at_copy(output: Path, address: str) -> Iterator[None]:
-    """Add to an InputError's hint that `output` was put back from `address`, unless that is ""."""
+    """If `address` is not "", add to an InputError's hint that `output` was put back from it."""
     try:
         yield
     except InputError as error:

@@ -22,6 +22,7 @@ from jaxtyping import Int, Integer
 from transduce.corpus.mixture import Share
 from transduce.errors import InputError
 from transduce.packed import greedy_cut
+from transduce.text.arguments import ignore_event
 
 # N: pairs of the corpus · M: of an epoch · P: of an update · K: texts · U: updates of an epoch
 
@@ -45,7 +46,13 @@ class Plan:
         seed: int,
         mixture: Sequence[Share] = (),
         measure: Measure | None = None,
+        known_ends: Sequence[int] = (),
+        on_epoch: Callable[[Sequence[int]], None] = ignore_event,
     ) -> None:
+        """`known_ends` has the last step of each epoch that an equal plan has computed before.
+
+        `on_epoch` is called with the last steps of all epochs so far when one more is computed.
+        """
         require_pairs(source_lengths, target_lengths)
         require_fit("source", source_lengths, source_tokens)
         require_fit("target", target_lengths, target_tokens)
@@ -60,6 +67,9 @@ class Plan:
         self.ends: list[int] = []  # the last step of each epoch computed so far
         self.taken = [np.zeros(len(self.mixture), np.int64)]  # drawn from each text before an epoch
         self.cached_epoch: Epoch | None = None
+        self.on_epoch = on_epoch
+        for end in known_ends:
+            self.append_end(end)
 
     def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
         """Return the store indices of the P pairs that the update `step`, from 1, reads."""
@@ -75,16 +85,18 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step to `ends`, and its counts of drawn pairs to `taken`.
-
-        `taken` has, for each text, the number of pairs drawn so far. An epoch ends early where a
-        text begins or ceases to be read.
-        """
+        """Compute the next epoch's last step, which is earlier where a text begins or ceases."""
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
-        self.taken.append(self.taken[-1] + self.count_pairs(begin))
         changes = (step for share in self.mixture for step in (share.start - 1, share.stop))
-        self.ends.append(min([end, *(step for step in changes if step >= begin)]))
+        self.append_end(min([end, *(step for step in changes if step >= begin)]))
+        self.on_epoch(self.ends)
+
+    def append_end(self, end: int) -> None:
+        """Append an epoch's last step to `ends`, and the pairs drawn from each text to `taken`."""
+        begin = self.ends[-1] + 1 if self.ends else 1
+        self.taken.append(self.taken[-1] + self.count_pairs(begin))
+        self.ends.append(end)
 
     def epoch(self, number: int) -> "Epoch":
         """Return the epoch with this number, from 1; the last used epoch is cached."""

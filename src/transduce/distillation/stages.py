@@ -59,7 +59,7 @@ OnLine = Callable[[str, int, int], None]  # called with a stage, its lines so fa
 @final
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """The files of a distillation: source lines, pairs with references, or lines with outputs."""
+    """Input of a distillation: sources, source-reference pairs, or both; or sources and outputs."""
 
     source: Path | None = None
     pairs: Path | None = None  # source lines with references
@@ -83,7 +83,7 @@ class Inputs:
             require_file(file)
 
     def read(self) -> Iterator[tuple[str, str, str]]:
-        """Yield (source, reference, output) of each line; the last two are "" if there is none."""
+        """Yield (source, reference, output) of each line; a missing reference or output is ""."""
         if self.pairs is not None:
             pairs = read_pair_file(self.pairs, self.columns)
             yield from ((ours, theirs, "") for ours, theirs in pairs)

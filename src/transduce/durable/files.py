@@ -284,7 +284,7 @@ class HashingFile(io.RawIOBase):
 
 @contextmanager
 def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, HashingFile]]:
-    """Context manager: create a file, yield its stream and its `HashingFile`, and sync at the end.
+    """Context manager: create `path`, yield its stream and its `HashingFile`, and sync at the end.
 
     Error messages name `final_path`, the file's path after renaming.
     """
@@ -331,7 +331,7 @@ def require_folder(folder: Path, hint: str) -> None:
 
 
 def require_disk_space(disk: Path, size: int, file: Path, hint: str) -> None:
-    """Raise SaveError if fewer than `size` bytes are free on the disk that has the folder `disk`.
+    """Raise SaveError if the disk under the folder `disk` has fewer than `size` bytes free.
 
     The error names `file`. Quotas are not considered, and a disk of unknown size is taken as large
     enough.

@@ -327,7 +327,7 @@ def require_harmless_output(output: Path) -> None:
 def require_own_folder(
     folder: Path, sign: str, ours: Collection[str], kind: str, mark: str | None = None
 ) -> None:
-    """Raise InputError unless a folder is absent, or has the file `sign`, or only files in `ours`.
+    """Raise InputError if a folder has files not in `ours` but no `sign`, or lies in a model.
 
     The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
     is to be, such as "run". A path inside a model or a store is refused, too, and one inside a

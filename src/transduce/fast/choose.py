@@ -202,7 +202,7 @@ def choose_batch_size(
     models: Sequence[tuple[Architecture, int]],
     width: int,
 ) -> int:
-    """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
+    """Return how many sentences to search at once; only a default `sentence_count` may be raised.
 
     `models` has the sizes and the number of target symbols of each model. A sentence has `width`
     hypotheses.

@@ -133,7 +133,7 @@ class KVCache:
         return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
 
     def begin_step(self, reach: int | None) -> "KVCache":
-        """Return the cache with a slot per new token; hide tokens over `reach` positions back.
+        """Return the cache with a slot per new token; hide tokens more than `reach` positions back.
 
         Nothing is hidden if `reach` is None.
         """

@@ -192,7 +192,7 @@ def write_maxima(  # type: ignore[no-untyped-def]
 def find_block_maxima_by_triton(
     log_probs: Float[Tensor, "R V"], width: int, block: int
 ) -> Float[Tensor, "S W blocks"]:
-    """Return the highest log p in each block of `block` symbols, ignoring NaN; NaN if all are."""
+    """Return the highest log p in each whole block of `block` symbols; NaN only if all are NaN."""
     rows, symbols = log_probs.shape
     blocks = symbols // block
     maxima = log_probs.new_empty(rows // width, width, blocks)

@@ -77,7 +77,7 @@ class Transformer(nn.Module):
         self.target_positions = build_positions(sizes)
         self.dropout = Dropout(sizes.dropout)
         # two stacks of N layers (3.1); in a pre-norm model one more norm follows each stack
-        # Any, as a ModuleList does not type its elements
+        # (typed as Any, since a ModuleList does not know the type of its elements)
         encoder: Any = nn.ModuleList(
             EncoderLayer(sizes, i, build) for i in range(sizes.encoder_depth)
         )
@@ -249,7 +249,7 @@ class Residual(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: Callable[[Tensor, Tensor], Tensor]
     ) -> Float[Tensor, "R d_model"]:
-        """Return `forward(x)` without dropout; `add_sublayer(y, r)` returns r + Sublayer(y).
+        """Return `forward(x, sublayer)` without dropout; `add_sublayer(y, r)` is r + Sublayer(y).
 
         This lets a sub-layer add the residual r in the same operation as its last matrix product
         (`Linear.forward_add`).
@@ -470,7 +470,7 @@ class Linear(nn.Module):
     def from_weight(cls, weight: nn.Parameter, bias: nn.Parameter | None = None) -> "Linear":
         """Return a linear map that shares the given weight and the given bias, if any."""
         linear = cls(0, 0, bias=False)
-        linear.weight, linear.bias, linear.parts = weight, bias, ()  # no parts: the owner draws it
+        linear.weight, linear.bias, linear.parts = weight, bias, ()  # the owner draws `weight`
         return linear
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
@@ -605,8 +605,8 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 #   √½ (docs/internals/decisions/0044).
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
 #   is then divided by √(number of sub-layers in its stack), so that a stack's sub-layers together
-#   add about as much variance as the stack's input has. Otherwise the sub-layers of a post-norm
-#   model add more, so that each LayerNorm shrinks the token's embedding more, and the model needs
+#   add about as much variance as the stack's input has. Undivided, the sub-layers of a post-norm
+#   model add more. Then each LayerNorm shrinks the token's embedding more, and the model needs
 #   twice as many updates until it attends to the source (docs/internals/decisions/0014).
 
 

@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transduce.packed import Batch
 
 # B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
-# in shapes Q is the width of a query, K or 2 K (see `compatibility_scores`), and k is K or d_v
+# Q: width of a query, which is K, or 2 K for additive scores · k: a width that is K or d_v
 # Hd_v = H · d_v: the heads' results concatenated · R2: another number of rows
 # T_P and S_P: tokens of all sentences, packed end to end
 # in the losses: T target tokens of a whole batch, and P >= T rows; those after T are padding
@@ -61,7 +61,7 @@ FULL_ATTENTION = AttentionMask()
 def compatibility_scores(
     q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]
 ) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k; w · tanh(q + k) for the wide queries [q, w] of model.py's `Compatibility`"""
+    """Q Kᵀ / √d_k; for queries twice as wide, [q, w] of `Compatibility`, w · tanh(q + k)"""
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     q, w = q[..., None, :].chunk(2, dim=-1)  # [*B T 1 K]
@@ -431,8 +431,8 @@ IsAny = Callable[[Tensor], bool]
 class Operations:
     """The functions called by model, update and search; by default the plain ones above.
 
-    A replacement takes the same arguments and changes final results only by rounding. One of
-    `log_softmax` may overwrite its argument, and one of `pad_batch` may add padding sentences.
+    A replacement takes the same arguments and changes final results only by rounding. Another
+    `log_softmax` may overwrite its argument. Another `pad_batch` may add padding sentences.
     """
 
     build_attention: BuildAttention = build_padded_attention

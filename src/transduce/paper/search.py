@@ -2,10 +2,10 @@
 
 The search keeps W unfinished, or live, hypotheses of each sentence. One step finds their 2 W best
 continuations. Those that end in END are finished; the best W without END stay live. Each hypothesis
-can end in only one way, so at least W of the 2 W do not end. A beam of 1 is greedy search: it
-appends the likeliest symbol until that is END. In the paper W is 4, the length penalty's α is 0.6,
-and an output has at most input length + 50 symbols, END not counted; in parsing W is 21, α is 0.3,
-and the limit is input length + 300.
+can end in only one way, so at least W of the 2 W do not end. A beam of 1 is greedy search: each
+step finds only the likeliest symbol, until that is END. In the paper W is 4, the length penalty's α
+is 0.6, and an output has at most input length + 50 symbols, END not counted; in parsing W is 21, α
+is 0.3, and the limit is input length + 300.
 
 Any model that implements `StepwiseModel` can be searched. Many sentences are searched at once, as
 rows of the same tensors, and no result depends on the others.
@@ -43,10 +43,10 @@ State = TypeVar("State")
 class StepwiseModel(Protocol[State]):
     """A model or an ensemble that returns the log-probabilities of the next symbol, step by step.
 
-    A model may rely on this: the first `step` has one row per source, and `reorder` then gives
-    each source W rows. From then on each sentence has W adjacent rows. Sentences keep their order,
-    except that the last ones take the places of those that leave. A state is not used again after
-    another was made from it. `concatenate` is only called with states of W rows per sentence.
+    A model may rely on this: the first `step` has one row per source. `reorder` then gives each
+    unfinished source W adjacent rows, which it keeps. Sentences keep their order, except that the
+    last ones take the places of those that leave. A state is not used again after another was made
+    from it. `concatenate` is only called with states of W rows per sentence.
     """
 
     @property
@@ -140,7 +140,7 @@ class LengthScore:
     def score(
         self, log_probs: Float[Tensor, "*#shape"], lengths: Int[Tensor, "*#shape"]
     ) -> Float[Tensor, "*shape"]:
-        """Return the scores of outputs with these log-probabilities and lengths, END included."""
+        """Return the scores of outputs of these log-probabilities; their lengths include END."""
         return log_probs / self.divisors[lengths] + self.rewards[lengths]
 
     def upper_bound(
@@ -149,7 +149,7 @@ class LengthScore:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         log P is at most 0 and never rises with a symbol, so the largest divisor gives the highest
-        quotient. No score exceeds log P / largest divisor + largest reward, each the largest of all
+        quotient. No score exceeds log P / largest divisor + largest reward, both taken over all
         lengths up to the limit.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
@@ -180,7 +180,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_leaving: Bool[Tensor, " B"]  # True only if done; a fast `expand` may say so late
+    is_leaving: Bool[Tensor, " B"]  # True if done; a fast `expand` may set it some steps late
 
 
 @final
@@ -282,7 +282,7 @@ def find_best_continuations(
     lengths = beams.lengths[:, None] + 1
     at_limit = lengths == beams.max_lengths[:, None]
     # At the limit only END may follow: candidate w < W is hypothesis w with END, the rest are dead.
-    # Masking the V - 1 symbols other than END instead would be a pass over R V numbers.
+    # This is cheaper than masking all other symbols, which would write R V numbers.
     if operations.is_any(at_limit):
         ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
         parents = torch.arange(count, device=log_probs.device) % width
@@ -305,9 +305,9 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` indexes the F old finished hypotheses, then the C candidates. `origins` says from where
-    # each kept one takes its tokens: it indexes the same F, then the W live ones. END need not be
-    # written behind them, since all unwritten tokens are END.
+    # `kept` indexes the F old finished hypotheses, then the C candidates. `origins` indexes the
+    # tokens of each kept one: those of the same F, then those of the W live ones. END need not be
+    # written, since all unwritten tokens are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)

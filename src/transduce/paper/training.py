@@ -1,9 +1,9 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
-over the target tokens of all micro-batches. Another split into micro-batches changes only dropout
-and rounding. Data and dropout depend only on the run's seed, the step (the update's number) and the
-number of the micro-batch, so that a resumed run goes on as if it had never stopped.
+over the target tokens of all micro-batches. A different split changes only dropout and rounding.
+Data and dropout depend only on the run's seed, the step (the update's number) and the number of the
+micro-batch, so that a resumed run goes on as if it had never stopped.
 
 The pairs of an update are chosen in corpus/plan.py (section 5.1): as many as fit into two budgets,
 of source and of target tokens. Each is 25,000 in the paper, for all devices together; END counts,
@@ -27,7 +27,7 @@ from transduce.paper.operations import smoothing_mass
 from transduce.settings import Architecture, Training
 from transduce.vocabulary import BEGIN
 
-# M micro-batches of an update
+# The axis M in shapes: the micro-batches of an update
 
 
 # --- The learning rate (section 5.3) --------------------------------------------------------------
@@ -36,8 +36,8 @@ from transduce.vocabulary import BEGIN
 def learning_rate(step: int, d_model: int, warmup: int) -> float:
     """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)    (equation 3)
 
-    For the base model, with 4,000 steps of warm-up, it is 1.7e-7 at step 1 and highest at step
-    4,000, 7.0e-4.
+    For the base model, with 4,000 steps of warm-up, it is 1.7e-7 at step 1 and peaks at 7.0e-4
+    at step 4,000.
     """
     return float(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
@@ -60,7 +60,7 @@ class Adam:
     v ← β2 v + (1 - β2) g²
     w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)
 
-    t is the number of updates so far, without skipped ones. In the paper β1 = 0.9, β2 = 0.98 and
+    t is the number of this update, not counting skipped ones. In the paper β1 = 0.9, β2 = 0.98 and
     ε = 10^-9. The weights are kept here in float32, since bfloat16 would round small changes away.
     The model has a copy of them, converted to `training.precision`.
     """
@@ -194,7 +194,7 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     token_counts: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - a replacement adds other processes' gradients
+    optimiser: "Optimiser",  # noqa: ARG001 - only replacements need it, to add gradients
 ) -> Float[Tensor, "M 2"]:
     """Call `accumulate` for the micro-batches 0 to M - 1 and return what it returns for each."""
     return torch.stack([accumulate(number) for number in range(len(token_counts))])
@@ -268,7 +268,7 @@ def update_weights(  # noqa: PLR0913 - an update's inputs, and two replaceable f
 def dropout_seed(seed: int, step: int, number: int) -> int:
     """Return the dropout seed of a step's micro-batch `number`, from the run's seed."""
     digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1  # 63 bits, as torch takes them
+    return int.from_bytes(digest, "little") >> 1  # 63 bits, which torch accepts as a seed
 
 
 # --- The loop -------------------------------------------------------------------------------------
@@ -333,10 +333,10 @@ Accumulate = Callable[[int], Float[Tensor, "2"]]
 
 @runtime_checkable
 class RunMicroBatches(Protocol):
-    """Calls `accumulate` for each of an update's micro-batches; returns their loss and -log p sums.
+    """Calls `accumulate` for each micro-batch; returns the summed loss and -log p of each.
 
-    It may give some of them to other processes, chosen by their token counts, and add the gradients
-    computed there. It returns None if a signal stops it; the update is then dropped.
+    Other processes may compute some of them, chosen by token count; it then adds their gradients.
+    It returns None if a signal stops it; the update is then dropped.
     """
 
     def __call__(

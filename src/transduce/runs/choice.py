@@ -218,7 +218,7 @@ def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:
-    """Return the texts, with pairs held out if there is no development set, and a note in a list.
+    """Hold out a development set if none is given; return the texts and a list of 0 or 1 notes.
 
     The list is empty if no pairs are held out. A text stays whole if it has too few pairs, or if
     the corpus in `store` was made of all of it.

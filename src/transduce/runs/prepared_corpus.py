@@ -10,7 +10,7 @@ While a large split is encoded, its segments lie in train.segments/ or dev.segme
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, final
@@ -36,6 +36,7 @@ from transduce.settings import Data, Recipe
 from transduce.settings.data import CHANGES
 from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
+from transduce.text.arguments import ignore_event
 from transduce.text.changes import change_pair, draw_changes
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import Vocabulary
@@ -378,8 +379,17 @@ def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
     )
 
 
-def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> "Feed":
-    """Return a run's micro-batches of at most `limit` tokens, with the recipe's text changes."""
+def build_feed(
+    recipe: Recipe,
+    prepared: PreparedCorpus,
+    limit: int,
+    known_ends: Sequence[int] = (),
+    on_epoch: Callable[[Sequence[int]], None] = ignore_event,
+) -> "Feed":
+    """Return a run's micro-batches of at most `limit` tokens, with the recipe's text changes.
+
+    `Plan` says what the last two arguments are.
+    """
     from transduce.corpus.feed import Augmentation, Feed  # imports torch
     from transduce.corpus.plan import Plan
 
@@ -396,5 +406,7 @@ def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> "Feed":
         seed=seed,
         mixture=store.mixture,
         measure=augmentation and augmentation.measure,
+        known_ends=known_ends,
+        on_epoch=on_epoch,
     )
     return Feed(store, plan, limit, augmentation)

@@ -247,7 +247,7 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
 
 
 def rename_corpus_of_new_languages(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
-    """Return `renamed`, with its corpus called the user's own if its languages are not `recipe`'s.
+    """Return `renamed`; if it has new languages, name its corpus "your own: …" and retitle it.
 
     `recipe` has the former languages, `text` the fingerprint of the training text. A
     generated corpus keeps its name, and so does one whose languages differ only in their variants.

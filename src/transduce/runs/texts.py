@@ -135,7 +135,7 @@ class MixedPairs:
 
     @property
     def ratio(self) -> float:
-        """How many added pairs updates read for each pair of the main text."""
+        """The number of added pairs that are read for each pair of the main text."""
         return sum(text.share.weight for text in self.texts if text.share.is_added)
 
     def read(self) -> Iterator[Pair]:

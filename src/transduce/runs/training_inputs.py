@@ -57,12 +57,12 @@ OF_VALIDATION = [f"training.{name}" for name in ("validate_every", "validate_lin
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingInputs:
-    """All arguments of a training as its caller gave them, with texts that are not yet opened."""
+    """All arguments of a training as its caller gave them; its texts need not be open yet."""
 
     folder: Path
     recipe: Recipe | None = None
     train: object = None  # a text of any kind that `open_texts` accepts
-    dev: object = None  # False for none
+    dev: object = None  # False: no development set; None: the default one, if there is one
     store: Path | None = None  # the folder of a prepared corpus
     settings: Mapping[str, Value] = field(default_factory=dict)
     parent: Path | None = None  # the folder of a model to go on from
@@ -70,7 +70,7 @@ class TrainingInputs:
     languages: Sequence[str] | None = None  # codes of source and target; by default detected
     name: str | None = None  # what the model is called; by default a title or the recipe's name
     minutes: float | None = None  # how long a new run without a recipe may take
-    rank: ProcessRank = field(default_factory=ProcessRank)  # this process among all that train
+    rank: ProcessRank = field(default_factory=ProcessRank)  # the rank of this process
     old_share: float | None = None  # share of old pairs among all pairs read; by default 0.5
     is_corpus_only: bool = False  # whether `folder` is for the corpus alone, and nothing is trained
 
@@ -86,7 +86,7 @@ class PreparedTraining:
     """A chosen recipe with reasons, a prepared corpus and any parent, ready for training."""
 
     recipe: Recipe
-    reasons: list[str]  # sentences on what was chosen, guessed or held out; empty on a resume
+    reasons: list[str]  # sentences on what was chosen, guessed or held out, and warnings
     corpus: PreparedCorpus
     is_new_corpus: bool
     parent: StoredModel | None = None  # the model whose weights the run begins with
@@ -113,7 +113,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     recipe, told = fit_to_minutes(
         prepared.recipe, prepared.corpus, inputs.minutes, inputs.settings, inputs.rank
     )
-    if has_default_name(recipe):  # a title has the number of updates
+    if has_default_name(recipe):  # a title contains the number of updates
         recipe = replace(recipe, name=build_title(recipe))
     return replace(prepared, recipe=recipe, reasons=[*prepared.reasons, told])
 
@@ -145,7 +145,7 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
 
 
 def warn_of_no_validation(inputs: TrainingInputs, corpus: PreparedCorpus) -> Iterator[str]:
-    """Yield a warning if a new run has settings of validation, but no development set."""
+    """Yield a warning if a new run changes validation settings, but has no development set."""
     unused = sorted({*OF_VALIDATION} & {*inputs.settings})
     if unused and corpus.dev is None and not is_run(inputs.folder):
         verb = "changes" if len(unused) == 1 else "change"
@@ -220,7 +220,7 @@ def choose_adapted_recipe(
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
-    """Refuse arguments that exclude each other (text, store) or need a missing one (old text)."""
+    """Refuse texts beside a prepared corpus, and arguments without the others that they need."""
     texts = (inputs.train, None if inputs.dev is False else inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),
@@ -256,7 +256,7 @@ def open_new_and_old(inputs: TrainingInputs, data: Data) -> Opened:
 
 
 def require_same_text(run: Path, text: Pairs) -> None:
-    """Refuse another training text than the run's, before a corpus is prepared in the run."""
+    """Refuse a training text other than the run's, before a corpus is prepared in the run."""
     if text.fingerprint() != read_data_facts(run).inputs["train"]:
         fact, hint = (
             "this run was begun on another text",

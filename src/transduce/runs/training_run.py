@@ -3,7 +3,7 @@
 The run is begun by the first call, and resumed by later ones. Callbacks are called on every event,
 and a signal stops the training. The folder of a run has:
 
-run.json, lock, log.jsonl, checkpoints/, snapshots/, milestones/:  written by the run
+run.json, lock, log.jsonl, epochs.json, checkpoints/, snapshots/, milestones/:  written by the run
 vocabulary.json, data.json:  copied from the prepared corpus
 store/:  the prepared corpus itself, unless the run uses a corpus in another folder
 """
@@ -49,6 +49,7 @@ from transduce.runs.adapt import (
     save_parent_weights,
 )
 from transduce.runs.duration import describe_pace, measure_pace
+from transduce.runs.epoch_ends import EPOCHS, EpochEnds
 from transduce.runs.ledger import (
     PARENT,
     describe_size,
@@ -93,6 +94,7 @@ OURS = (
     RUN_FILE,
     "lock",
     LOG,
+    EPOCHS,
     *KIND_OF_FOLDER,
     STORE,
     CURVES,
@@ -379,7 +381,9 @@ def train_run(
     model = build_for_training(recipe, prepared.vocabularies)
     validates = prepared.dev is not None and group.rank == 0
     limit = recipe.training.micro_batch_tokens
-    feed = build_feed(recipe, prepared, limit).micro_batches
+    epochs = EpochEnds.of_run(folder, recipe, prepared.train.fingerprint)
+    on_epoch = epochs.write if group.rank == 0 else ignore_event
+    feed = build_feed(recipe, prepared, limit, epochs.read(), on_epoch).micro_batches
     optimiser = build_optimiser(model, recipe.training)
     batches, add, read = choose_loop(model, optimiser, recipe.training, feed)
     job = TrainingJob(

@@ -98,7 +98,7 @@ def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Itera
 
 @torch.no_grad()
 def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
-    """Return -log p in nats, summed over all target tokens (END, too), and the number of tokens.
+    """Return -log p in nats, summed over all target tokens including END, and their number.
 
     Switches the model to evaluation mode.
     """

@@ -1,7 +1,7 @@
 """The constraint that an output is one well-formed tree over exactly the words of its source.
 
 A tree is written depth first, in three kinds of symbols: a labelled opening of a constituent, a
-symbol for the next word, and a closing of the innermost open constituent with the same label. Each
+symbol for the next word, and a closing with the label of the innermost open constituent. Each
 allowed symbol leaves room to finish the tree within the length limit.
 """
 
@@ -21,7 +21,7 @@ from transduce.settings.fields import require
 from transduce.vocabulary import END
 
 # R rows, one per hypothesis · V symbols
-# D columns of a stack, one more than constituents can be open at once
+# D columns of a stack: the most constituents that can be open at once, plus one
 
 
 class TreeSymbolKind(IntEnum):
@@ -110,7 +110,7 @@ class TreeState:
     kinds: Int[Tensor, " V"]  # the `TreeSymbolKind` of each symbol
     labels: Int[Tensor, " V"]  # the constituent label of each symbol
     numbers: Int[Tensor, " V"]  # the position of the word that a symbol stands for; 0: any word
-    highest: int  # the highest of `numbers`, followed by 1; 0: all stand for any word
+    highest: int  # the highest of `numbers`; counting then restarts at 1; 0: no symbol has a number
     rows: TreeRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:

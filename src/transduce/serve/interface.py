@@ -209,7 +209,7 @@ class Health(TypedDict):
 
 
 class Fault(TypedDict):
-    """The state of a server in which at least one model has no search process."""
+    """The answer to /health if models have no search process; `status` names the language pairs."""
 
     status: Annotated[str, "The language pairs that have none."]
 

@@ -1,4 +1,4 @@
-"""The server's models: finds the one for a request, and waits for its answers within limits.
+"""The server's models: finds a request's model and its answers; refuses it when too many wait.
 
 Its counters are in the text format that Prometheus reads; users' texts are not in them.
 """

@@ -1,4 +1,4 @@
-"""Settings of the model, with a field for every column of Table 3."""
+"""Settings of the model, with a field for each of the columns N to P_drop of Table 3."""
 
 from dataclasses import dataclass
 from typing import final
@@ -115,7 +115,7 @@ class Architecture:
             value = getattr(self, name)
             require(value >= 0, f"architecture.{name} must be 0 or more, not {value}")
         require_probability(self, "dropout", "attention_dropout", "feed_forward_dropout")
-        # Dropout draws 16 random bits per value, which cannot express a probability close to 1.
+        # Fast dropout draws 16 random bits per value, too few for a probability close to 1.
         require_at_most(self, 0.99, "dropout", "attention_dropout", "feed_forward_dropout")
         require_one_of(self, "positions", POSITIONS)
         require_one_of(self, "tie_embeddings", TIES)
@@ -149,7 +149,7 @@ class Architecture:
             r = getattr(self, name)
             require(
                 r == 0 or (r > 0 and r % 2 == 1),
-                f"architecture.{name} must be odd, not {r}",
+                f"architecture.{name} must be {'odd' if r > 0 else 'odd and positive'}, not {r}",
                 "a neighbourhood of r positions is centred: |i - j| <= (r - 1) / 2; 0 is no limit",
             )
             require(

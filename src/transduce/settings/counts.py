@@ -148,7 +148,7 @@ def count_norm(a: Architecture) -> LayerCounts:
 
 
 def count_encoder_layer(a: Architecture) -> LayerCounts:
-    """Add up the counts of an encoder layer's sub-layers and norms    (section 3.1)"""
+    """Count parameters, multiplications and activations of an encoder layer    (section 3.1)"""
     return count_mixing(a, causal=False) + count_feed_forward(a) + count_norm(a) * 2
 
 

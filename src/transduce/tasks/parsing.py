@@ -97,7 +97,7 @@ class Parsing(SentenceTask):
 
     @cached_property
     def tree_symbols(self) -> "TreeSymbols":
-        """The kind, label index and word number (0: any) of every target id, for constraints."""
+        """The kind, label index and word position (0 for any word) of each target id."""
         from transduce.search.tree_constraint import TreeSymbolKind, TreeSymbols  # imports torch
 
         symbols = classify_symbols(self.target.symbols[BEGIN + 1 :], self.form)

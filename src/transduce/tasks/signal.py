@@ -33,7 +33,7 @@ class SignalTask(Task):
     metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
 
     def normalise(self, line: str) -> str:
-        """Normalise a line; if it is a path of a picture or sound, return the signal as a line."""
+        """Normalise a line; replace the path of a picture or sound by its signal in text form."""
         return normalise_signal(line)
 
     def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:

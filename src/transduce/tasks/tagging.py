@@ -170,7 +170,7 @@ def infer_scheme(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
 
 
 def check_labels(data: Data, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines of labels unchanged; InputError if they do not fit `data.label_scheme`.
+    """Yield lines of labels unchanged; InputError, perhaps at the end, if they break the scheme.
 
     The scheme "bio" is refused at the end if more spans begin with I- than with B-.
     """

@@ -253,7 +253,7 @@ def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
 
 
 def explain_missing(name: str, texts: Mapping[str, str]) -> str:
-    """Return a phrase that a unit has no text in both languages, with the texts that it has.
+    """Return a phrase that says a unit lacks one or both texts, and quotes the texts that it has.
 
     `name` is the unit's id, or "" if it has none.
     """

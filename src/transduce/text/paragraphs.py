@@ -1,8 +1,8 @@
-"""Splitting of running text into sentences, with everything that stands between them.
+"""Split running text into sentences, and keep everything that stands between them.
 
 Unlike `text.sentences`, which splits one normalised line, this module keeps the text as it is:
-what is no sentence (whitespace, invisible characters, the dash of a list, numbers without a word)
-stays where it was when the translated sentences are joined. Sentences of languages for which
+what is not a sentence (whitespace, invisible characters, list dashes, numbers without words)
+keeps its place when the translated sentences are joined. Sentences of languages for which
 `text.sentences` has no rules are found by sentencex, if it is installed.
 """
 
@@ -104,7 +104,7 @@ def find_sentences_in(
     *,
     by_punctuation: bool,
 ) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of a span's sentences, cut at `line_end` and, if set, at punctuation."""
+    """Yield (start, end) of a span's sentences; if `by_punctuation`, punctuation also ends one."""
     start, end, before, has_letter = span[0], span[0], "", False
     for match in word.finditer(text, *span):
         here = INVISIBLE.sub("", unescape(match.group())).strip()

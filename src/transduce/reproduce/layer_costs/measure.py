@@ -127,7 +127,7 @@ class PowerLaw:
 
 
 def fit_power_law(xs: Sequence[int | float], ys: Sequence[int | float]) -> PowerLaw:
-    """Fit y ≈ c · x^power to pairs of positive numbers by least squares on their logarithms."""
+    """Fit y ≈ c · x^power by log-log least squares; return the power and its standard error."""
     u, v = [math.log(x) for x in xs], [math.log(y) for y in ys]
     power, constant = statistics.linear_regression(u, v)
     residual = sum((b - power * a - constant) ** 2 for a, b in zip(u, v, strict=True))

@@ -1,4 +1,4 @@
-"""A tree as a sequence of symbols, and the tree that any sequence of symbols gives    (section 6.3)
+"""A tree as a sequence of symbols, and the tree built from any sequence of symbols    (section 6.3)
 
 A tree has four forms:
 
@@ -10,7 +10,7 @@ A tree has four forms:
 The n-th symbol of kind WORD stands for the n-th word. In the form t2t, labels and tags share one
 name space: a bare symbol X is a label if the list of all symbols has /X.
 
-A parser without a constraint may write malformed symbols. Vinyals, Kaiser et al. (2015) add
+A parser without a constraint may write a malformed sequence. Vinyals, Kaiser et al. (2015) add
 brackets at the beginning or the end until they balance. The rules here do so too, and cover all
 other errors:
 
@@ -18,8 +18,8 @@ other errors:
 - a closing bracket closes the open bracket even if their labels differ; the opening label counts;
 - open brackets are closed at the end;
 - surplus words are dropped, and constituents without words are removed;
-- words that are missing, or outside of the only outer constituent, are added to that constituent;
-- several outer constituents, or none, are put under a new root.
+- if there is one outermost constituent, words missing from it are added to it;
+- if there are several outermost constituents, or none, a new root is added over all words.
 """
 
 from collections import Counter
@@ -91,7 +91,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
     """Return kind and label of each symbol; InputError if one is repeated or a pair is incomplete.
 
     Raises InputError if a label lacks its opening or its closing symbol in this `form` (xx,
-    numbered, tags or t2t), or if a symbol is listed twice: in t2t a tag may equal a label.
+    numbered, tags or t2t), or if a symbol is listed twice, as when a tag equals a label in t2t.
     """
     if repeated := [symbol for symbol, count in Counter(symbols).items() if count > 1]:
         raise InputError(f"listed twice: {', '.join(repeated)}", clash_hint(form))
@@ -104,7 +104,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
 
 
 def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
-    """Return whether a word symbol of the form "numbered" has another number than word `index`."""
+    """Return whether a word symbol of the form "numbered" has the wrong number for word `index`."""
     numbered = form == "numbered" and symbol.kind is SymbolKind.WORD
     return numbered and symbol.label != NUMBERED_SYMBOLS[index % len(NUMBERED_SYMBOLS)]
 
@@ -143,7 +143,7 @@ class Repair:
     labels_ignored: int = 0  # closing brackets whose label is not that of the opening one
     words_dropped: int = 0
     words_added: int = 0
-    words_moved: int = 0  # words that were outside of the outer constituent
+    words_moved: int = 0  # words that were outside the outermost constituent
     constituents_dropped: int = 0  # constituents without words
     roots_added: int = 0
 
@@ -162,8 +162,8 @@ def repair_symbols(
     In the forms tags and t2t the symbols hold the part-of-speech tags. Otherwise, and for a word
     without a symbol, the tags come from `tags`, or are XX. Only the form t2t needs `labels`, the
     constituent labels; by default these are all X with a closing symbol /X. `root` is the label of
-    a root that has to be added. Raises InputError only if there are no words, or not one tag for
-    each word.
+    a root that has to be added. Raises InputError only if there are no words, or if `tags` does
+    not have one tag per word.
     """
     if not words:
         raise InputError("a tree needs at least one word")

@@ -261,7 +261,7 @@ def build_views(
 
 
 def name_model(translator: Translator) -> ModelName:
-    """Return the name, manifest sha256 ("" if none), layers and heads of the first model."""
+    """Return the first model's name, manifest sha256 or "", layers, and heads per layer."""
     sizes, hashes = translator.models[0].sizes, translator.hashes
     layers = len(number_layers(sizes))
     return ModelName(translator.recipe.name, hashes[0] if hashes else "", layers, sizes.heads)

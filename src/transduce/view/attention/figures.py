@@ -53,7 +53,7 @@ class PaperFigure:
     read: tuple[str, ...] = ()  # the words that `word` attends to
 
     def panels(self, heads: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], str], ...]:
-        """Return (heads, query word) of each panel from the top; with "" all words are queries."""
+        """Return each panel's (heads, query word) from the top; the word "" means all words."""
         if self.number == 3:
             return ((heads, self.word),)
         if self.number == 4:
@@ -184,7 +184,7 @@ def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads
 
 
 def rank_by_difference(joined: WordWeights) -> list[RankedHeads]:
-    """Return each pair of heads of a layer, unsorted, with their mean total variation distance.
+    """Return the mean total variation distance between every two heads of each layer, not ranked.
 
     The layers of `joined` are counted from 1.
     """

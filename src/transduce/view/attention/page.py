@@ -44,7 +44,7 @@ Block = Float32[np.ndarray, "H Q K"]
 
 
 def build_levels(keys: int) -> Float64[np.ndarray, " N"]:
-    """Return the N levels, from 0 to 1, that a page rounds weights to; a row has `keys` weights.
+    """Return the levels, from 0 to 1, that weights over `keys` keys are rounded to on a page.
 
     A step is 8 % of the level below it, but at most 0.008 and at least 2 % of 1 / keys, the mean
     of a row. The error is at most half a step. A page computes the same list.

@@ -270,7 +270,7 @@ def compute_crc(path: Path, size: int) -> int | None:
 
 
 def store_part(path: Path, part: LogPart) -> None:
-    """Write a log part to the cache, and delete the oldest files beyond eight.
+    """Write a part of the log `path` to the cache, and delete the oldest cache files beyond eight.
 
     A part that needs more than 1 GiB is not written.
     """
