@@ -11,10 +11,12 @@ from types import ModuleType
 
 import torch
 
+from transduce.errors import short_repr
 from transduce.paper.model import Transformer
 from transduce.paper.operations import PLAIN, Operations
 from transduce.paper.search import DecodingStrategy
 from transduce.settings import Architecture, Search
+from transduce.settings.fields import require
 from transduce.settings.search import InferencePrecision
 
 PLAIN_VARIABLE = "TRANSDUCE_PLAIN"
@@ -22,7 +24,9 @@ PLAIN_VARIABLE = "TRANSDUCE_PLAIN"
 
 def import_fast(name: str) -> ModuleType | None:
     """Return a module of `transduce.fast`; None without that package or if TRANSDUCE_PLAIN is 1."""
-    if os.environ.get(PLAIN_VARIABLE) == "1":
+    plain = os.environ.get(PLAIN_VARIABLE, "")
+    require(plain in ("", "0", "1"), f"{PLAIN_VARIABLE} is 1 or 0, not {short_repr(plain)}")
+    if plain == "1":
         return None
     try:
         import_module("transduce.fast")
@@ -108,7 +112,7 @@ def choose_batch_size(
     models: Sequence[tuple[Architecture, int]],
     width: int,
 ) -> int:
-    """Return how many sentences to search at once; only a default `sentence_count` may be raised.
+    """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
 
     `models` has each model's sizes and number of target symbols; a sentence has `width` hypotheses.
     """
@@ -120,7 +124,7 @@ def choose_batch_size(
 
 
 def choose_lines(device: torch.device, line_count: int) -> int:
-    """Return how many lines to read at once: `line_count`, or more on a GPU if that is over 1."""
+    """Return how many lines to read at once: `line_count` or, unless it is 1, more on a GPU."""
     choose = import_fast("choose")
     found: int = choose.choose_lines(device, line_count) if choose else line_count
     return found

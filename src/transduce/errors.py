@@ -22,7 +22,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 OUT_OF_MEMORY = re.compile(
-    "can't allocate memory|not enough memory|out of memory|bad_alloc|failed to map segment"
+    "[Cc]an(no|')t allocate memory|not enough memory|out of memory|bad_alloc|ALLOC_FAILED"
+    "|failed to map segment"
     "|could not create a primitive$"  # of oneDNN; more words mean an unsupported operation
 )
 NO_THREADS = re.compile("can't start new thread|ThreadPoolBuildError|thread constructor failed")
@@ -38,13 +39,14 @@ THREADS_HINT = (
 )
 
 
-# Patterns of options in messages. Python shows options as arguments, except within commands.
+# Patterns of options in hints. `str(error)` shows options as arguments, except within commands.
 COMMAND = re.compile(r"(`[^`]*`|\btransduce [a-z]+[^;\n]*)")
 COPIES = re.compile("--from FOLDER")
 FILES = re.compile(r"--(dev-|old-|test-)?source FILE --\1?target FILE")
 SETTING = re.compile(r"--set ([a-z_]+\.[a-z0-9_]+)=([^\s,;)]+)")
+COLUMNS = re.compile(r"--columns (\d+),(\d+)")
 LANGUAGES = re.compile(r"--languages ([a-z]{2,3})(?:-([a-z]{2,3}))?\b")
-NAMED = re.compile(r"--(scale|metric|language|scheme|precision) ([a-z][a-z0-9-]*)")
+NAMED = re.compile(r"--(scale|metric|language|scheme|precision|penalty) ([a-z][a-z0-9-]*)")
 OUTPUT = re.compile(r"(?<![\w-])-o ([^\s,;)]+)")
 OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z0-9][^\s,;)]*))?")
 ARGUMENTS = {  # name in an option -> name of the argument
@@ -203,6 +205,7 @@ def name_arguments(message: str) -> str:
             (FILES, name_files),
             (SETTING, name_setting),
             (LANGUAGES, name_languages),
+            (COLUMNS, r"columns=(\1, \2)"),
             (NAMED, name_word),
             (OUTPUT, r'output="\1"'),
             (OPTION, name_option),
@@ -223,7 +226,7 @@ def cut_message(text: str, longest: int = LONGEST_MESSAGE) -> str:
 
 
 def short_repr(value: object, longest: int = 60) -> str:
-    """Return a value's repr, at most `longest` characters; its type's name if repr() fails."""
+    """Return a value's repr, cut to `longest` characters; if repr() fails, a text with its type."""
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - the value's own code, or an int of over 4,300 digits

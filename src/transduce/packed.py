@@ -1,8 +1,8 @@
 """Packed batches, the input of a model: sentences end to end, without padding.
 
 A batch of three sentences of 4, 2 and 3 tokens is nine ids and three lengths. Embedding,
-projections, feed-forward, normalisation and loss are computed for these nine tokens. Only the
-attention kernels use the lengths to separate the sentences.
+projections, feed-forward, normalisation and loss are computed for these nine tokens. Positions, the
+shift to the right, and attention (or its substitute) use the lengths to separate the sentences.
 """
 
 from collections.abc import Sequence

@@ -69,7 +69,7 @@ def test_the_list_says_sizes_licences_and_what_is_here(call):
 @pytest.mark.parametrize(
     ("arguments", "answer"),
     [
-        ((), "error: no corpus was named\nhint: transduce fetch NAME; --list shows the names\n"),
+        ((), "error: no corpus was named\nhint: `transduce fetch --list` shows the names\n"),
         (("multi30",), "error: unknown corpus 'multi30'\nhint: did you mean multi30k?\n"),
         (
             ("multi30k", "--offline", "--from", "missing"),

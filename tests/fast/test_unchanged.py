@@ -217,6 +217,12 @@ def test_a_variable_leaves_the_package_out(monkeypatch):
     assert model.operations is PLAIN
 
 
+def test_a_value_of_the_variable_that_means_nothing_is_refused(monkeypatch):
+    monkeypatch.setenv("TRANSDUCE_PLAIN", "true")
+    with pytest.raises(InputError, match="TRANSDUCE_PLAIN is 1 or 0, not 'true'"):
+        import_fast("choose")
+
+
 def test_what_the_variable_leaves_out_is_not_called_missing(monkeypatch):
     monkeypatch.setenv("TRANSDUCE_PLAIN", "1")
     assert equip.unsupported_int8_reason() == "TRANSDUCE_PLAIN is 1"

@@ -18,10 +18,17 @@ from transduce.inference.outputs import fit_batch_size
 from transduce.paper.model import StepwiseTransformer, Transformer
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import bounds
-from transduce.search.bounds import COPIES, SAMPLING_COPIES, estimate_bytes
+from transduce.search.bounds import (
+    COPIES,
+    SAMPLING_COPIES,
+    choose_beam_strategy,
+    estimate_bytes,
+    search_in_memory,
+)
 from transduce.search.sampling import sample_symbols
 from transduce.settings import Architecture, Search
 from transduce.settings.search import Sampling
+from transduce.vocabulary import END
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
 MANY = [*LINES, *(f"{line} again" for line in LINES if line)]
@@ -76,6 +83,43 @@ def test_whichever_step_fails_no_line_is_lost_or_out_of_order(monkeypatch, recor
             break
     assert number > 10
     record(faults=number // 4, wrong_or_missing_lines=0)
+
+
+class SlowSources:
+    """A model whose sources of over 50 symbols end late; two of these are too much at step 31."""
+
+    device = torch.device("cpu")
+
+    def __init__(self):
+        self.attempts = []
+
+    def start(self, sources):
+        self.attempts.append(len(sources))
+        self.steps = 0
+        return torch.tensor([len(source) for source in sources])
+
+    def step(self, state, ids):
+        self.steps += 1
+        if self.steps > 30 and len(state) > 1:
+            raise MemoryError
+        log_probs = torch.full((len(ids), 8), -9.0)
+        log_probs[state > 50, 5] = log_probs[state <= 50, END] = -0.01
+        return log_probs, state
+
+    def reorder(self, state, rows):
+        return state[rows]
+
+    def concatenate(self, first, second):
+        return torch.cat([first, second])
+
+
+def test_a_batch_that_follows_one_that_did_not_fit_is_smaller():
+    model, search = SlowSources(), Search(batch_size=64, beam=1)
+    sources = [[5] * 60 + [END]] * 3 + [[5] * 3 + [END]] * 61
+    strategy = choose_beam_strategy(model, sources, search)
+    found = dict(search_in_memory(model, sources, search, strategy))
+    assert found.keys() == set(range(64))
+    assert model.attempts == [64, 1, 1, 1]
 
 
 def test_the_control_that_goes_on_without_the_batch_is_caught(monkeypatch, record):

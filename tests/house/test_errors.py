@@ -56,6 +56,7 @@ def test_every_kind_of_error_that_is_raised_is_caught_in_a_test():
         ("--source FILE --target FILE, or --pairs FILE", "train=(FILE, FILE), or train=FILE"),
         ("--dev-source FILE --dev-target FILE", "dev=(FILE, FILE)"),
         ("--languages en-de", 'languages=("en", "de")'),
+        ("--columns 1,3, or --penalty gnmt", 'columns=(1, 3), or penalty="gnmt"'),
         ("a smaller --scale, --scale laptop", 'a smaller scale, scale="laptop"'),
         ("--from MODEL; fewer --workers", "parent=MODEL; fewer workers"),
         ("without --last, --last 2; --metric bleu", 'without last, last=2; metrics=["bleu"]'),

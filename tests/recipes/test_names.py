@@ -69,6 +69,13 @@ def test_a_recipe_of_the_user_keeps_its_name_whatever_words_are_in_it(name):
     assert changed.name == find_original_name(own) == find_original_name(changed) == name
 
 
+def test_a_changed_value_may_have_a_comma():
+    once = customise_recipe(by_name("demo"), {"data.corpus": "x, y"})
+    twice = customise_recipe(once, {"training.steps": 5})
+    assert twice.name == "demo with data.corpus=x, y, training.steps=5"
+    assert shorten_name(f"{once.name}{', z' * 20}") == "demo with 1 changed setting"
+
+
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
 def test_a_derived_recipe_is_traced_to_its_original_at_every_scale(scale):
     steps = {"training.steps": 5, "training.warmup": 2, "training.validate_every": 3}

@@ -1,5 +1,6 @@
 """Recipes made smaller: every row keeps its meaning."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +85,21 @@ def test_a_width_that_cannot_be_divided_is_refused():
 
 def test_a_model_that_a_scale_would_make_too_narrow_is_refused():
     narrow = with_changes(by_name("demo"), {"architecture.d_model": 16, "architecture.heads": 1})
-    fact = "is too small for the scale toy: architecture.d_model must be even, not 1"
+    fact = "does not fit the scale toy: architecture.d_model must be even, not 1"
     with pytest.raises(InputError, match=fact):
         scaled(narrow, TOY)
+
+
+def test_a_recipe_whose_sentences_a_scale_cannot_hold_is_refused_by_the_scale_s_name():
+    with pytest.raises(
+        InputError, match=r"long/documents does not fit the scale toy: data\.source"
+    ):
+        scaled(by_name("long/documents"), TOY)
+
+
+def test_a_scale_of_one_s_own_divides_by_whole_numbers():
+    with pytest.raises(InputError, match="width_divisor must be a whole number of at least 1"):
+        replace(TOY, width_divisor=0)
 
 
 def read_verdicts(folder):

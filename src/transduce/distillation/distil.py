@@ -92,7 +92,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
     name_options: Callable[[str], str] = name_arguments,
 ) -> Distillation:
-    """Translate text by a teacher, choose pairs by rules, and train a student on them.
+    """Train a student on a teacher's translations that pass rules; return what was written.
 
     `source` has lines of the source language. `pairs` is a TSV file of given pairs, whose sources
     are translated, too; of each beam the output nearest to the reference is kept. `columns` are
@@ -102,7 +102,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     direction, if given. With `language`, such as "de", outputs that read like another language are
     dropped (this needs py3langid). `student` is a recipe, changed by `settings`, and `dev` its
     development set. `until` is the last stage: "text", "shards", "pairs", "run", "model" or
-    "report". Calling it again resumes. `name_options` writes options in messages as arguments.
+    "report". Calling it again resumes. `name_options` rewrites options in messages.
 
         dev = ("dev.en", "dev.de")
         found = transduce.distil(transduce.load("teacher"), "student", source="mono.en", dev=dev)

@@ -95,7 +95,7 @@ class Inputs:
     def find_line(self, source: str) -> int:
         """Return the number, from 1, of the first line whose normalised form is `source`.
 
-        InputError if there is none, because the text has then changed while it was read.
+        InputError if there is none: the text has changed since it was first read.
 
         Lines of `pairs` and `source` are numbered as one text, in the order of `read`.
         """
@@ -116,8 +116,8 @@ def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
     """Open or write the stage `text`: distinct source lines with references and given outputs.
 
     Lines that are empty or longer than `LONGEST` are left out. The stage's report has the counts.
-    It also has, for the first few duplicates, the line number, that of the equal line, and the
-    text. InputError if no line is left.
+    For the first few duplicates it also has the line's number, that of the equal line before it,
+    and the source. InputError if no line is left.
     """
 
     def write(writer: FolderWriter) -> None:

@@ -1,6 +1,6 @@
 """Attention over a packed batch by padding: sentences of similar length share a block
 
-Where a mask has a neighbourhood, long sentences are cut into pieces of neighbouring queries, each
+On a CPU, with a neighbourhood, long sentences are cut into pieces of neighbouring queries, each
 with the keys that its queries may attend to, so that time and memory grow with n r, not with n²,
 for n tokens and a neighbourhood of r.
 
@@ -228,7 +228,7 @@ LEAST_QUERIES = 32  # the fewest queries of a piece; smaller products would not 
 def cut_into_pieces(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> Pieces:
-    """Return sentences as whole pieces, or cut if that halves a CPU's work for the longest one.
+    """Return each sentence as one piece, or all cut if that halves a CPU's work for the longest.
 
     A part has as many queries as a position may attend to on one side, or a multiple of that, so
     that a part of a picture begins at the start of a row. Without a neighbourhood sentences stay

@@ -202,7 +202,7 @@ def choose_batch_size(
     models: Sequence[tuple[Architecture, int]],
     width: int,
 ) -> int:
-    """Return how many sentences to search at once; only a default `sentence_count` may be raised.
+    """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
 
     `models` has the sizes and the number of target symbols of each model. A sentence has `width`
     hypotheses.
@@ -239,7 +239,7 @@ def choose_search_operations(
 
 
 def load_loops() -> bool:
-    """Load or compile a search's loops; return whether they work and torch has a single thread."""
+    """If torch has one thread, load or compile a search's loops; return whether they can run."""
     return torch.get_num_threads() == 1 and try_loops()
 
 

@@ -38,15 +38,12 @@ def require_compiler(training: Training, device: torch.device) -> None:
         )
 
 
-def compile_layers(model: Transformer, *, mode: str = "default", dynamic: bool = True) -> None:
-    """Compile every layer of a model in place; if `dynamic`, once for batches of all sizes.
-
-    `mode` and `dynamic` are those of torch.compile.
-    """
+def compile_layers(model: Transformer) -> None:
+    """Compile every layer of a model in place, once for batches of all sizes."""
     attention = partial(build_for_compiled_layers, build=model.operations.build_attention)
     model.operations = replace(model.operations, build_attention=attention)
     for layer in [*model.encoder, *model.decoder]:
-        layer.compile(mode=mode, dynamic=dynamic)
+        layer.compile(dynamic=True)
 
 
 def build_for_compiled_layers(

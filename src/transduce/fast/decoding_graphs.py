@@ -29,7 +29,7 @@ class LayersGraph:
     """A CUDA graph of a decoding step's layers, for fixed numbers of sentences and hypotheses."""
 
     def __init__(self, decoder: Iterable[StepLayer], x: Tensor, step: StepTensors) -> None:
-        """Run the layers once, for kernels and this step's states `first`; then capture them."""
+        """Run the layers once, to load kernels and compute `first`, its states; then capture."""
         from transduce.fast.triton_search import TABLE_LENGTH, TableLayer
 
         width, device = step.visible.shape[1], x.device

@@ -38,7 +38,7 @@ WIDE, SMALL, LARGE = 3, 2**18, 2**19
 
 
 def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> int:
-    """Return from how many rows of x on to use oneDNN rather than FBGEMM, or NEVER."""
+    """Return the fewest rows of x for which oneDNN is used in place of FBGEMM, or NEVER."""
     if not has_equal_onednn_kernel():
         return NEVER
     if "amx_int8" in processor.features:

@@ -212,7 +212,7 @@ def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[i
 def locate_slots(
     order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
 ) -> Int[Tensor, " indices"]:
-    """Return flat indices of the slots `order` for every sentence and head, in one layer's keys.
+    """Return the slots `order` of every sentence and head as indices into a layer's flat keys.
 
     A row of `order` has slot indices of one sentence; it is padded to `capacity` unless it is
     empty. `shape` is that of the keys: layers, sentences, heads, slots, width.

@@ -208,8 +208,8 @@ class Aligner:
     def align_kept(self, lines: Sequence[Line], found: BlockResult) -> BlockResult:
         """Return `found` with new alignments in the outputs of lines with URLs or placeholders.
 
-        The model read other words in place of these items. An output too long for this keeps the
-        alignment that it has. If it has none, the best output of a line adds a warning.
+        The model read other words in place of these items. An output too long to align keeps the
+        alignment that it has; without one it has no links, and the best output of a line a warning.
         """
         places = [
             (index, rank)

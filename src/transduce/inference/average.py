@@ -47,7 +47,7 @@ def average(
     languages: Sequence[str] | None = None,
     force: bool = False,
 ) -> AveragedModel:
-    """Average the last snapshots of a run into a model folder    (section 6.1)
+    """Average a run's last snapshots into a model folder; return folder and steps    (section 6.1)
 
     `output` must be a new folder, or with `force` a model folder, which is replaced. By default it
     is the folder `model` next to the run folder. If that exists, and neither `name`, `languages`

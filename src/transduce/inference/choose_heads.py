@@ -154,7 +154,7 @@ class AlignmentChoice:
 def choose_alignment_heads(
     model: str | PathLike[str], source: Text, target: Text, gold: Text
 ) -> AlignmentChoice:
-    """Choose a model folder's layer and heads that align best with gold links, and store them.
+    """Store the heads of a model folder that align best with gold links; return the choice.
 
         texts = ["a dog"] * 20, ["ein Hund"] * 20, ["0-0 1-1"] * 20
         choice = transduce.choose_alignment_heads("model", *texts)

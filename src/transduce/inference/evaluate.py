@@ -72,7 +72,7 @@ ShowLines = Callable[[Iterator[str], str], Iterator[str]]
 @final
 @dataclass(frozen=True)
 class Contrast:
-    """A test set's scores in a form such as upper case, and how many lines this form changes."""
+    """A test set's scores in a form such as upper case; `changed` counts lines, or single words."""
 
     form: str
     changed: int
@@ -128,7 +128,7 @@ def evaluate(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
     lists of lines. A parser, a tagger or a model of signals is evaluated on a single file of trees,
-    tagged tokens or signals. Instead of files, `source` may name a fetched test set, such as
+    tagged tokens or signals. `source` alone may be a file of pairs, or a fetched test set, such as
     "newstest2014" or "CORPUS:SPLIT". `metrics` defaults to the metrics of the model's task.
     `language` is the language of the references and defaults to the recipe's target language.
     With a `baseline` the result also has the scores of giving each token its most frequent label
@@ -172,7 +172,7 @@ def build_evaluation_text(
         require_language(language)
         kind = find_task_kind(translator.recipe.data)
         fact = f"a language is for scores of text, and the task is {translator.recipe.data.task}"
-        require(kind.is_text, fact, "leave --language out")
+        require(kind.is_text, fact, "leave out --language")
     majority = () if baseline is None else label_by_majority(baseline, lines[0], translator)
     return EvaluationText(*lines, metrics, language, majority, has_contrast)
 

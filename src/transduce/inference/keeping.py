@@ -124,7 +124,7 @@ def touches_word(after: str) -> bool:
 
 
 def cut_pieces(text: str, spans: Sequence[tuple[int, int]], marks: Sequence[str]) -> list[Piece]:
-    """Cut a text into pieces; a span becomes an "empty" piece, its mark, and the rest is text."""
+    """Cut a text into pieces: for each span an "empty" piece with its mark, for the rest "text"."""
     pieces, last = list[Piece](), 0
     for mark, (start, end) in zip(marks, spans, strict=True):
         pieces += [Piece("text", text[last:start]), Piece("empty", mark)]

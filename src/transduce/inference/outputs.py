@@ -1,4 +1,4 @@
-"""A line's outputs and word links, and the search of many lines' parts at once that finds them
+"""Outputs and word links of a line, and the search that finds them for many lines at once
 
 The batch of a search is limited to what is estimated to fit in free memory, because a process over
 the limit of its control group is killed without an error, and cannot try again. If the system

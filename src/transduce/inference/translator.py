@@ -182,8 +182,8 @@ class Translator:
     ) -> Iterator[list[Output]]:
         """Yield each line's `n` best outputs, in order; warnings number lines from `first`.
 
-        Lines are read `block` at a time; with several workers 250, and some blocks ahead; on a GPU,
-        if over one, at least 16,384. Samples depend on the number of their line, too.
+        Lines are read `block` at a time; with several workers 250, and some blocks ahead. With one
+        worker on a GPU, a `block` above 1 is at least 16,384. Samples depend on line numbers, too.
         """
         require_count("n", n)
         require_count("block", block)
@@ -377,7 +377,7 @@ class Translator:
         return sample_sources(self.models, sources, keys, search, sampling, n)
 
     def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
-        """Return target scores and warnings: nan for an unscorable one, InputError if `strict`."""
+        """Score targets; an unscorable one gets nan and a warning, or InputError if `strict`."""
         require_matches(pairs, self.recipe.data)
         encoded = encode_pairs(pairs, self.task)
         warnings = {pair.number: find_unscorable(pair, self.recipe) for pair in encoded}
@@ -464,10 +464,10 @@ def require_known(name: str, changes: Mapping[str, object], settings: type) -> N
 
 
 def with_warnings_at(translator: Translator, unit: str, numbers: Sequence[int] = ()) -> Translator:
-    """Return a translator whose warnings call a line `unit`, with its number in `numbers` if given.
+    """Return a translator whose warnings call a line `unit`; `numbers` may replace line numbers.
 
-    If the translator does not get all lines of a text in order, `numbers` has the numbers of those
-    that it gets.
+    If the translator gets only some lines of a text, `numbers` has their numbers in the whole
+    text.
     """
 
     def warn(warning: LineWarning) -> None:

@@ -52,8 +52,8 @@ def compute_dilation(side: int, index: int) -> int:
     """Return the dilation of layer `index`: (side + 1)^index, but at most MAX_DILATION.
 
     `side` is the number of neighbours on the left. This dilation is 1 more than the layers below
-    reach together, so that a path in one direction leads to every position. With a larger one some
-    positions could be reached only by steps back, which near the ends of a sentence lead out of
+    reach together, so that a path in one direction leads to every position. With a larger one, a
+    path to some positions needs steps back, and near the ends of a sentence such a path leaves
     the sentence.
     """
     return min((side + 1) ** index, MAX_DILATION)

@@ -61,7 +61,7 @@ FULL_ATTENTION = AttentionMask()
 def compatibility_scores(
     q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]
 ) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k; for queries twice as wide, [q, w] of `Compatibility`, w · tanh(q + k)"""
+    """Q Kᵀ / √d_k; if queries are [q, w], twice as wide (`Compatibility`), w · tanh(q + k)"""
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     q, w = q[..., None, :].chunk(2, dim=-1)  # [*B T 1 K]

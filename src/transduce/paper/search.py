@@ -45,8 +45,8 @@ class StepwiseModel(Protocol[State]):
 
     A model may rely on this: the first `step` has one row per source. `reorder` then gives each
     unfinished source W adjacent rows, which it keeps. Sentences keep their order, except that the
-    last ones take the places of those that leave. A state is not used again after another was made
-    from it. `concatenate` is only called with states of W rows per sentence.
+    last ones may take the places of those that leave. A state is not used again after another was
+    made from it. `concatenate` is only called with states of W rows per sentence.
     """
 
     @property
@@ -305,8 +305,8 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` indexes the F old finished hypotheses, then the C candidates. `origins` indexes the
-    # tokens of each kept one: those of the same F, then those of the W live ones. END need not be
+    # `kept` has indices into the F old finished hypotheses, then the C candidates. `origins` has,
+    # for each kept one, an index into `tokens`: the same F, then the W live ones. END need not be
     # written, since all unwritten tokens are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)

@@ -3,6 +3,7 @@
 A recipe file (TOML or JSON) names a recipe to start from and settings to change.
 """
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -17,7 +18,13 @@ from transduce.recipes.catalogue import RECIPES, by_name, find_original_name
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, require_changes, require_printable, with_changes
+from transduce.settings.recipe import (
+    CHANGE,
+    Value,
+    require_changes,
+    require_printable,
+    with_changes,
+)
 from transduce.text.arguments import read_path
 
 SIZE_LIMIT = 1 << 20
@@ -35,11 +42,12 @@ def find_recipe(recipe: object) -> Recipe:
         fact = f"recipe: a name, a .toml or .json file, or a Recipe, not <{type(recipe).__name__}>"
         raise InputError(fact, "recipe='table3/base'; `transduce recipes` lists them")
     path = Path(recipe)
-    if str(recipe) not in ("", *RECIPES) and path.is_dir():
+    if str(recipe) not in ("", *RECIPES) and os.path.isdir(path):  # noqa: PTH112 - never raises
         raise InputError("is a folder, no recipe file", HINT_FOLDER, file=path)
-    if str(recipe) not in RECIPES and path.suffix not in (".toml", ".json") and path.is_file():
+    is_file = path.suffix in (".toml", ".json")
+    if str(recipe) not in RECIPES and not is_file and os.path.isfile(path):  # noqa: PTH113
         raise InputError("is a file, but no recipe (.toml, .json)", HINT_TEXT, file=path)
-    return from_file(path) if path.suffix in (".toml", ".json") else by_name(str(recipe))
+    return from_file(path) if is_file else by_name(str(recipe))
 
 
 def read_recipe(recipe: object, scale: str | None) -> Recipe | None:
@@ -66,7 +74,7 @@ def from_file(path: str | PathLike[str]) -> Recipe:
     try:
         start = values.pop("start", "table3/base")
         if not isinstance(start, str):
-            raise InputError(f"start must be the name of a recipe, not {start!r}", FORM)
+            raise InputError(f"start must be the name of a recipe, not {short_repr(start)}", FORM)
         start = by_name(start)
         about = f"{start.name}, changed by {path.name}"
         recipe = Recipe.from_mapping({"name": path.stem, "about": about, **values}, start)
@@ -98,12 +106,14 @@ def parse_tables(path: Path) -> dict[str, Any]:
         where = int(line[1]) if line else None
         raise InputError(f"no recipe can be read: {error}", FORM, file=path, line=where) from None
     if not isinstance(values, dict):
-        raise InputError(f"a recipe is a table of settings, not {values!r}", FORM, file=path)
+        raise InputError(
+            f"a recipe is a table of settings, not {short_repr(values)}", FORM, file=path
+        )
     return values
 
 
 def read_recipe_text(path: Path) -> str:
-    """Return a recipe file's text; InputError unless it is regular, UTF-8 and 1 MiB at most."""
+    """Return a recipe file's text; InputError unless regular, UTF-8, 1 MiB, few dots in a line."""
     if path.exists() and not path.is_file():
         raise InputError("is no regular file", "name a file of settings", file=path)
     try:
@@ -138,7 +148,7 @@ def customise_recipe(
     if not settings or find_original_name(recipe) not in RECIPES:
         return with_changes(recipe, settings)
     name, _, listed = recipe.name.partition(" with ")
-    values = dict(one.partition("=")[::2] for one in listed.split(", ") if one)
+    values = dict(one.partition("=")[::2] for one in CHANGE.split(listed) if one)
     values |= {path: format_value(value) for path, value in settings.items()}
     changes = ", ".join(f"{path}={value}" for path, value in values.items())
     return replace(with_changes(recipe, settings), name=f"{name} with {changes}")

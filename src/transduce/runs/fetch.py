@@ -53,7 +53,7 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
 
         (corpus,) = transduce.fetch("newstest2014", offline=True, copies="downloads")
     """
-    require(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
+    require(bool(names), "no corpus was named", "`transduce fetch --list` shows the names")
     here = cache_folder() if cache is None else read_path("cache", cache)
     fact = f"the limit must be a number of GB up to 1,000,000, not {short_repr(limit)}"
     require(type(limit) in (int, float) and 0 < limit <= 1e6, fact, "20 is the default")

@@ -135,7 +135,7 @@ def describe_heads(recipe: Recipe) -> list[str]:
     heads = f"{sizes.heads} head{'s' * (sizes.heads > 1)} x d_k {sizes.d_k}"
     return [
         f"{heads} is not d_model {sizes.d_model}: parameters and cost change with the heads; Table "
-        f"3 (A) keeps them (--set architecture.d_k={width} --set architecture.d_v={width})"
+        f"3 (A) keeps them (--set architecture.d_k={width} and --set architecture.d_v={width})"
     ]
 
 

@@ -284,7 +284,7 @@ def open_or_prepare(
     if is_run(inputs.folder) and own.is_dir() and inputs.train is None and not inputs.dev:
         prepared = open_prepared(own)
         is_kept = inputs.dev is None or prepared.dev is None
-        require(is_kept, f"{inputs.folder} has a development set", "leave out --no-dev (dev=False)")
+        require(is_kept, f"{inputs.folder} has a development set", "leave out --no-dev")
         return prepared, False
     texts = given or choose_texts(data, inputs.train, inputs.dev)
     if inputs.dev is None:

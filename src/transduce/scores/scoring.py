@@ -24,15 +24,16 @@ from transduce.scores.score import Metric, Score, Texts
 from transduce.scores.test_sets import identify_test_set
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
+from transduce.text.clean import INVISIBLE
 from transduce.text.languages import CODE, LANGUAGE_NAMES, read_primary_code
 
 HAN, KANA, HANGUL = "[\u3400-\u9fff]", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
 LONG_MINUTES = 0.5  # a warning comes before a metric that takes longer
-INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+HIDDEN = re.compile(f"[\u200c\u200d\u2061-\u2064]|{INVISIBLE.pattern}")
 FORMS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
     {
         "letters and accents as two characters (not NFC)": partial(is_normalized, "NFC"),
-        "invisible characters": lambda line: INVISIBLE.search(line) is None,
+        "invisible characters": lambda line: HIDDEN.search(line) is None,
     }
 )
 CHINESE = {"cmn": "zh", "yue": "zh"}  # Mandarin and Cantonese
@@ -68,7 +69,7 @@ def compute_score(
 
 
 def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Metric:
-    """Return the metric `name` for text in `language`, or a given `Metric`; InputError if unknown.
+    """Return the metric called `name` for text in `language`; a `Metric` is returned unchanged.
 
     Without a language, references in Chinese, Japanese or Korean script decide it. Raise
     InputError if the name is unknown or its metric is for another language.
@@ -76,7 +77,7 @@ def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Me
     if isinstance(name, Metric):
         return name
     if name not in METRICS:
-        raise InputError(f"unknown score {name!r}", suggest_names(name, METRICS))
+        raise InputError(f"unknown score {short_repr(name)}", suggest_names(name, METRICS))
     code = shorten_language(language) or guess_language(references)
     first = METRICS[name]
     chosen = first.variants.get(code, first)
@@ -133,7 +134,7 @@ def describe_slow_metrics(
     if minutes < LONG_MINUTES:
         return ""
     duration = f"{minutes:,.0f} minutes" if minutes >= 1.5 else "a minute"
-    hint = "--metric bleu --metric chrf leave it out"
+    hint = "--metric bleu alone leaves it out"
     return f"TER alone may take {duration} for lines of so many words; {hint}"
 
 
@@ -252,7 +253,7 @@ def measure_significance(
     """Return (low, high, p): the 95 % interval of two outputs' score difference, and its p-value.
 
     `ours` and `theirs` are the scores on each sample. 95 % of their differences lie between low and
-    high. p is about the share of samples whose |ours - theirs| is over its mean + |difference|.
+    high. p is about the share of samples where |ours - theirs| exceeds its mean by |difference|.
     """
     import numpy as np
 

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any, final
 
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, short_repr, suggest_names
 from transduce.scores.score import CountScorer, Figures, Metric, Texts, percentage
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
 from transduce.text.words import split_words
@@ -184,7 +184,7 @@ def build_span_metric(scheme: str) -> Metric:
 
 
 def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
-    """Return (matching, gold, output spans) for each line of labels in (output, gold)."""
+    """Return each line's numbers of (matching, gold, output) spans; `texts` are output and gold."""
     counts = []
     for gold, output in zip(*split_labels(texts), strict=True):
         gold_spans, spans = find_spans(gold, scheme), find_spans(output, scheme)
@@ -193,7 +193,7 @@ def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
 
 
 def count_tokens(texts: Texts) -> list[tuple[int, int]]:
-    """Return (correct labels, all tokens) for each line of labels in (output, gold)."""
+    """Return each line's numbers of (correct labels, tokens); `texts` are output and gold."""
     return [
         (count_equal(gold, output), len(gold))
         for gold, output in zip(*split_labels(texts), strict=True)
@@ -214,7 +214,7 @@ ACCURACY = Metric(
 
 
 def split_labels(texts: Texts) -> tuple[Sequence[Labels], Sequence[Labels]]:
-    """Return (gold, output) labels of each line of (output, gold); InputError if not parallel."""
+    """Return the labels by line as (gold, output), given (output, gold); InputError if unequal."""
     if len(texts) != 2:
         raise InputError("labels are scored against one reference", "name one gold file")
     output, gold = ([split_words(line) for line in lines] for lines in texts)
@@ -250,7 +250,7 @@ def divide(part: float | int, whole: float | int) -> float:
 def find_spans(labels: Labels, scheme: str) -> list[Span]:
     """Return (type, first, last token) of each labelled span; InputError for an unknown scheme."""
     if scheme not in SCHEMES:
-        raise InputError(f"unknown scheme {scheme!r}", suggest_names(scheme, SCHEMES))
+        raise InputError(f"unknown scheme {short_repr(scheme)}", suggest_names(scheme, SCHEMES))
     return list(SCHEMES[scheme](labels))
 
 
@@ -309,5 +309,5 @@ def split_label(label: str) -> tuple[str, str]:
     """
     prefix, hyphen, kind = label.partition("-")
     if prefix not in (*SPAN_PREFIXES, OUTSIDE) or (hyphen and prefix == OUTSIDE):
-        raise InputError(f"label {label!r} is not O, B-… or I-…", NO_SPANS)
+        raise InputError(f"label {short_repr(label)} is not O, B-… or I-…", NO_SPANS)
     return prefix, kind or NO_TYPE

@@ -80,7 +80,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return a stored test set name; if it is the hash of a known set, return that set's name."""
+    """Return a stored test set name in today's form; for a known set's hash, return its name."""
     start = OLD_FORMS.fullmatch(stored)
     if start is None:
         return stored

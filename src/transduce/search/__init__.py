@@ -1,1 +1,1 @@
-"""Search beyond the paper's: constraints, ensembles, sampling, traces and prefixes"""
+"""Search beyond the paper's: constraints, ensembles, sampling, traces, bounds, joining sources"""

@@ -94,7 +94,7 @@ def search_in_memory(
                     "there is not enough memory to search a single sentence",
                     "try a smaller beam, shorter lines, or fewer --workers",
                 ) from None
-        size = max(1, size // 2)
+        size = max(1, min(size, len(unfinished)) // 2)
 
 
 FLOAT = 4  # bytes of a float32

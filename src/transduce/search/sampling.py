@@ -28,8 +28,8 @@ from transduce.settings.search import Sampling
 from transduce.vocabulary import END
 
 GOLDEN = -0x61C8864680B583EB  # SplitMix64's increment: 2^64 / golden ratio, as a signed number
-# Lower temperatures count as this one, because a log P of -3e8 nats would overflow. Even far above
-# it the noise, at most 40 nats, changes no draw.
+# Lower temperatures count as this one, since log P / temperature could overflow float32. Even at
+# 1e-20 the noise, at most 40 nats, decides only between symbols of equal log P.
 COLDEST = 1e-30
 HOTTEST = 1e30  # higher temperatures count as this one; some would be infinite in float32
 # the shift and the factor of each round of SplitMix64

@@ -335,7 +335,7 @@ class Dispatcher:
         self.feed()
 
     async def restart(self) -> None:
-        """Start a process in place of one that ended; wait twice as long after each failure."""
+        """Replace a process that ended; double the wait each time, until a sentence is answered."""
         name = " to ".join(self.pair or ())
         self.on_message(f"warning: {name}: a search process ended, and another one is started")
         while True:

@@ -135,8 +135,8 @@ async def serve(
 ) -> None:
     """Load models and answer requests until SIGTERM, Ctrl-C or the event `stop`.
 
-    `on_ready` is called with the address and a description of each model; `on_message` with
-    sentences about models that are replaced and search processes that are started again.
+    `on_ready` is called with the address and a description of each model; `on_message` with a
+    sentence about a replaced model, a search process that ended, or connections that have to wait.
     """
     stop = stop or asyncio.Event()
     asyncio.get_running_loop().set_exception_handler(tell_exhaustion_once(on_message))

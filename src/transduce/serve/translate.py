@@ -66,7 +66,7 @@ async def translate_texts(
 async def translate_items(
     service: Service, items: Sequence[OpenNmtItem], receive: Receive
 ) -> list[list[OpenNmtOutput]]:
-    """Translate items, all with one model's id; return the answer in OpenNMT's shape."""
+    """Translate items of one known id, refuse others; return the answer in OpenNMT's shape."""
     number, *others = {one.id for one in items}
     models = list(service.models.values())
     if others:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import final
 
+from transduce.errors import short_repr
 from transduce.settings.architecture import Architecture
 from transduce.settings.fields import require
 
@@ -39,11 +40,11 @@ class AlignmentHeads:
 
 
 def build_alignment_heads(layer: object, heads: object, shifted: object) -> AlignmentHeads:
-    """Build `AlignmentHeads` from unchecked values, such as JSON; raise InputError if wrong."""
-    require(is_positive_integer(layer), f"a layer is a number from 1, not {layer!r}")
+    """Build `AlignmentHeads`, heads sorted, from unchecked values such as JSON; else InputError."""
+    require(is_positive_integer(layer), f"a layer is a number from 1, not {short_repr(layer)}")
     numbers = heads if isinstance(heads, tuple | list) else ()
     are_heads = bool(numbers) and all(map(is_positive_integer, numbers))
-    require(are_heads, f"heads are numbers from 1, such as (1, 4), not {heads!r}")
+    require(are_heads, f"heads are numbers from 1, such as (1, 4), not {short_repr(heads)}")
     require(isinstance(shifted, bool), f"shifted is True or False, not {shifted!r}")
     assert isinstance(layer, int)
     return AlignmentHeads(layer, tuple(sorted(set(numbers))), shifted=bool(shifted))

@@ -86,5 +86,5 @@ def require_one_of(owner: object, name: str, allowed: tuple[str, ...]) -> None:
 
 
 def field_path(owner: object, name: str) -> str:
-    """Return the path of a field of `owner` as `--set` takes it, such as training.steps."""
+    """Return the name of a field of `owner` for messages, such as training.steps."""
     return f"{type(owner).__name__.lower()}.{name}"

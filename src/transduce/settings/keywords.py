@@ -20,8 +20,8 @@ KINDS: Mapping[object, tuple[type | UnionType, str]] = MappingProxyType(
 def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function: unknown keywords raise TypeError, values of a wrong type InputError.
 
-    TypeError suggests a name. Values are checked if the argument's default is a bool or a function,
-    or its annotation is str, int or float. A function that takes any keyword is returned unchanged.
+    TypeError suggests a name. Values given by keyword are checked if the default is a bool or a
+    function, or the annotation str, int or float. A function with **keywords is returned unchanged.
     """
     known = inspect.signature(function).parameters
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values()):

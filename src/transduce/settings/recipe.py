@@ -17,6 +17,7 @@ from transduce.settings.search import Search
 from transduce.settings.training import Training
 
 Value = str | int | float | bool
+CHANGE = re.compile(r", (?=[a-z]+\.\w+=)")  # between the changes that a derived name lists
 TITLE = re.compile(r"(\S+, )?\d+\+\d+ layers, [\d,]+ updates?")  # what `build_title` returns
 MOST_NAME_CHARACTERS = (
     60  # `shorten_name` shortens a longer name, which may list a recipe's changed settings
@@ -116,7 +117,9 @@ class Recipe:
             if key in texts:
                 require(isinstance(value, str), f"{key} must be text, not {short_repr(value)}")
             elif key not in GROUPS:
-                raise InputError(f"unknown setting {key!r}", suggest_names(key, [*GROUPS, *texts]))
+                raise InputError(
+                    f"unknown setting {short_repr(key)}", suggest_names(key, [*GROUPS, *texts])
+                )
             elif not isinstance(value, Mapping):
                 raise InputError(f"{key} is a table of settings, not {short_repr(value)}")
         recipe = dataclasses.replace(recipe, **{k: v for k, v in values.items() if k in texts})
@@ -139,7 +142,7 @@ def require_changes(changes: object) -> None:
 
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Return a copy of the recipe with the values in `changes` by path; refuse invalid ones."""
+    """Return a copy of the recipe with the values, or their text, by path; refuse invalid ones."""
     require_changes(changes)
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():
@@ -203,7 +206,7 @@ def shorten_name(name: str) -> str:
     base, joint, changes = name.partition(" with ")
     if len(name) <= MOST_NAME_CHARACTERS or not joint:
         return name
-    count = len(changes.split(", "))
+    count = len(CHANGE.split(changes))
     return f"{base} with {count} changed setting{'s' * (count != 1)}"
 
 

@@ -139,8 +139,8 @@ def to_tree(line: str) -> Tree:
 def list_tree_files(path: Path, split: str) -> list[Path]:
     """Return the tree files of `split` in the folder `path`; only `path` itself if it is a file.
 
-    A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
-    its tree files.
+    For train, dev and test, a folder of the Penn Treebank gives sections. Otherwise all tree
+    files of the folder are returned.
     """
     if not path.is_dir():
         return [path]

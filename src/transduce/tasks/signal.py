@@ -1,4 +1,4 @@
-"""The task that converts pictures or sounds to text, and text or pictures to pictures.
+"""The task that converts pictures or sounds to text, and text, pictures or sounds to pictures.
 
 A corpus file has two columns. A path in a column, relative to the file, stands for a picture or a
 sound. A signal is a list of samples. A sample is one of the 256 bytes of a byte-pair vocabulary.
@@ -26,7 +26,7 @@ FIRST = BEGIN + 1  # the id of the byte 0
 @final
 @dataclass(frozen=True)
 class SignalTask(Task):
-    """The task of converting to or from pictures or sounds, scored by exact match."""
+    """The task of converting from pictures or sounds, or to pictures, scored by exact match."""
 
     rows: tuple[int, int]  # row sizes (samples a row or a second) of source and target; 0 for text
 
@@ -121,7 +121,7 @@ def normalise_signal(line: str) -> str:
 def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (source, target) of each line; paths of pictures and sounds become their signals.
 
-    Raise InputError for a line without a signal, and for signals of different row sizes.
+    Raise InputError for a line without a signal or unlike line 1, and for a sound as target.
     """
     first: tuple[str, ...] = ()
     for number, pair in enumerate(read_pairs_tsv(path), start=1):
@@ -149,7 +149,7 @@ def read_signal_sources(path: Path, row: int) -> Iterator[str]:
 
 
 def read_side(side: str, path: Path, number: int, row: int | None = None) -> str:
-    """Return `side`, or the signal of the file it names; if `row` is given, refuse other row sizes.
+    """Return `side` stripped, or its file's signal; if `row` is given, refuse other row sizes.
 
     An InputError names `path` and line `number`.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
 from transduce.settings import Data, Search
-from transduce.settings.data import ModelDescription
+from transduce.settings.data import UNNAMED, ModelDescription
 from transduce.settings.recipe import Value
 from transduce.text.clean import EMPTY, normalise
 from transduce.text.files import read_pairs_tsv
@@ -127,7 +127,8 @@ class SentenceTask(Task):
 
     def describe(self, data: Data) -> ModelDescription:
         """Return this model's title, purpose, example command and hub tags for its model card."""
-        languages = data.languages[:-1]  # without the target language, such as "trees"
+        source = data.source_language
+        languages = () if source == UNNAMED[0] else (source,)  # an output such as trees has none
         named = languages[0] if languages else "language not named"
         texts = {name: getattr(self.card, name).format(named) for name in ("title", "purpose")}
         return replace(self.card, languages=languages, **texts)

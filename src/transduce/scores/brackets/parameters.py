@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.errors import InputError, short_repr, suggest_names
+from transduce.text.arguments import read_path
 from transduce.text.files import read_lines
 
 LIST_KEYS = {  # keyword of a parameter file -> the field that collects its values
@@ -73,8 +74,9 @@ def find_parameters(name: str) -> BracketParameters:
         return PARAMETERS[name]
     is_file = os.path.isfile(name)  # noqa: PTH113 - Path refuses a name that is too long
     if name.endswith(".prm") or is_file:
-        return read_parameters(name)
-    raise InputError(f"unknown parameters {name!r}", f"{suggest_names(name, PARAMETERS)} or a file")
+        return read_parameters(read_path("parameters", name))
+    hint = f"{suggest_names(name, PARAMETERS)} or a file"
+    raise InputError(f"unknown parameters {short_repr(name)}", hint)
 
 
 def read_parameters(path: Path | str) -> BracketParameters:
@@ -103,12 +105,12 @@ def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
     elif keyword in PAIR_KEYS:
         field, pair = PAIR_KEYS[keyword], tuple(value.split())
         if len(pair) != 2:
-            raise ValueError(f"{keyword} takes two values, not {value!r}")
+            raise ValueError(f"{keyword} takes two values, not {short_repr(value)}")
         found[field] = (*found.get(field, ()), pair)
     elif keyword in NUMBER_KEYS:
         found[NUMBER_KEYS[keyword]] = read_number(keyword, value)
     elif keyword != "DEBUG":
-        raise ValueError(f"unknown keyword {keyword!r}")
+        raise ValueError(f"unknown keyword {short_repr(keyword)}")
 
 
 def read_number(keyword: str, value: str) -> int | bool:

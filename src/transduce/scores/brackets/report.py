@@ -32,7 +32,7 @@ Message = tuple[int, str]  # the number of a line, and EVALB's message about the
 @final
 @dataclass(frozen=True)
 class BracketSummary:
-    """Sums over sentences, with EVALB's scores and an F1 that includes failed sentences."""
+    """Sums over sentences, with EVALB's scores and an F1 that counts failed and skipped ones."""
 
     sentences: int
     errors: int
@@ -93,7 +93,7 @@ class BracketSummary:
 
 
 def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
-    """Return the summed counts of scored sentences, and the numbers of failed and skipped ones."""
+    """Return sums over scored sentences, numbers of the others, and gold constituents of all."""
     every = list(sentences)
     valid = [one for one in every if one.status == SCORED]
     names = ("matched", "gold", "test", "crossing", "words", "correct_tags")

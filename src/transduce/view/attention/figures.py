@@ -239,7 +239,7 @@ class Panel:
     count: int  # the number of heads in the model, each of which has a square
     heads: tuple[int, ...]  # the numbers, from 1, of the heads that are shown
     weights: Float32[np.ndarray, "H W W"]
-    chosen: int | None = None  # the index of the only query word; None if all words are
+    chosen: int | None = None  # the index of the only query word; None if every word is a query
 
     @property
     def width(self) -> int:

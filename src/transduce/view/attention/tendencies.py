@@ -29,7 +29,7 @@ from transduce.vocabulary.symbols import SPECIALS
 TENDENCIES = ("separator", "same", "previous", "next", "punctuation", "far", "other")
 NUMBERS = range(len(TENDENCIES))
 LEAST_SHARE = 0.5  # a head whose largest share is less is called "mixed"
-BROAD = 0.8  # a head with at least this fraction of the highest possible entropy is called "broad"
+BROAD = 0.8  # a "broad" head has at least this fraction of the highest entropy, and of 1 bit
 
 
 @final
@@ -132,8 +132,8 @@ def choose_head_to_show(view: AttentionView, kind: str) -> tuple[int, int]:
     """Return (layer, head), from 1, of the head that shows a kind of attention most clearly.
 
     In cross-attention, this head has the most weight on the source pieces aligned with the output.
-    In other attention, or without an alignment, a key's largest weight is highest, on average over
-    the keys. It is the first head if there are no keys but BEGIN and END.
+    In other attention, or without an alignment, it has the highest mean over the keys, each counted
+    with its largest weight. It is the first head if there are no keys but BEGIN and END.
     """
     weights = view.weights[kind][..., ~find_specials(view.keys(kind))]  # [L H Q K]
     layers, chosen = view.layers_of(kind), view.alignment

@@ -41,7 +41,7 @@ class CurvePoint:
     step: int
     seconds: float  # duration of training so far
     target_tokens: int  # number of target tokens trained on so far
-    training_perplexity: float | None  # mean perplexity of the updates since the previous point
+    training_perplexity: float | None  # e^(mean loss) of the updates since the previous point
     perplexity: float | None  # perplexity of the development set
     score: float | None  # score of the development set, in the metric `score_name`
     score_name: str | None
@@ -64,7 +64,7 @@ def curves(
 
     `output` is a file to write. Its name ends in .html (an interactive, self-contained page),
     .svg, .png (both need matplotlib) or .csv. With `full` the page holds every update, even of a
-    run with more than 200,000. A run may still be training.
+    run with more than 200,000. A run may still be training; one without an update is refused.
 
         (curve,) = transduce.curves("run", output="curves.html")
         perplexities = [point.perplexity for point in curve.points]

@@ -1,7 +1,7 @@
 """Figures 1 and 2 of the paper for any recipe, as SVG in the paper's geometry and colours.
 
 Each block is a group with an id, such as `model-encoder-feed-forward`, and its kind as its class.
-Its text has its number of parameters; all layers and all other blocks add up to the model's.
+A block states its parameters, if any; in Figure 1, over all layers, they add up to the model's.
 """
 
 import re
@@ -41,7 +41,7 @@ COLOURS = {  # by kind of block: the paper's colour, and ours for the dark theme
 NIGHT = (("#ffffff", "#0d1117"), (INK, "#e6edf3"), (QUIET, "#c3ccd6"), *COLOURS.values())
 
 TITLE, FACT = 14, 12  # font sizes of a block's title, and of the facts below it
-LINE, SMALL, PADDING = 17, 15, 12  # heights of these lines; both paddings of a block together
+LINE, SMALL, PADDING = 17, 15, 12  # heights of a title's line, of a fact's, and of two paddings
 MAP_TITLE = (18, 22)  # a title's font size and height in a map
 COPY = 6  # distance between blocks that lie behind one another
 CORNER, HEAD, FOOT = 7, 7, 76  # a line's round corner, an arrow's head, the lines at the bottom

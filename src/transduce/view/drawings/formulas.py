@@ -31,7 +31,7 @@ WARMUPS = 5  # the drawing ends by default at this multiple of the longest warm-
 
 
 def draw_sinusoids(d_model: int, positions: int) -> str:
-    """Draw the sines and cosines of positions 0 to `positions` - 1 as SVG.
+    """Return the sines and cosines of positions 0 to `positions` - 1 as SVG.
 
     In the upper plot a row is a position and a column one of the d_model numbers; numbers above 0
     are blue, numbers below 0 orange. The lower plot has some of the numbers as waves over the
@@ -69,7 +69,7 @@ def draw_position_axes(dimension: Axis, position: Axis) -> list[str]:
 
 
 def draw_cells(table: Float[Tensor, "P d_model"], dimension: Axis, height: Number) -> list[str]:
-    """Draw a table of P positions as SVG cells, coloured by value and `height` pixels high.
+    """Return a table of P positions as SVG cells, coloured by value and `height` pixels high.
 
     Neighbours of one shade in a column are one line. Lines are drawn in units of one position and
     one dimension; the group around them is scaled to pixels.
@@ -103,7 +103,7 @@ def mix_colour(shade: int) -> str:
 
 
 def draw_legend(x: int, y: int) -> str:
-    """Draw a bar of all shades as SVG at (x, y), labelled −1 and 1 at its ends."""
+    """Return the SVG of a bar of all shades at (x, y), labelled −1 and 1 at its ends."""
     shades = range(-SHADES, SHADES + 1)
     cells = (
         f'<path d="M{x + 22.5 + 5 * i:g} {y}v12" stroke="{mix_colour(shade)}" stroke-width="5"/>'
@@ -145,7 +145,7 @@ def write_rate(rate: float) -> str:
 
 
 def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
-    """Draw the learning rate of each recipe as SVG, from step 1 to `steps` (see `draw_rate`)."""
+    """Return the learning rate of each recipe as SVG, from step 1 to `steps` (see `draw_rate`)."""
     longest = max(one.training.steps for one in recipes)
     warmup = max(one.training.warmup for one in recipes)
     last = steps or max(2, min(longest, WARMUPS * warmup))

@@ -177,7 +177,7 @@ def draw_text(tree: Tree, *, max_width: int = 100) -> str:
 
 
 def draw_grid(tree: Tree, max_width: int) -> str | None:
-    """Draw a tree with box-drawing characters; None if it is wider than `max_width` columns."""
+    """Return a tree in box-drawing characters, or None if it is wider than `max_width` columns."""
     layout = lay_out(tree, count_columns, COLUMN_GAP)
     if layout.width - COLUMN_GAP > max_width:
         return None

@@ -161,7 +161,7 @@ def read_order(section_number: str) -> tuple[int, ...]:
 def read_paper(facts: Mapping[str, list[Fact]]) -> tuple[list[Section], dict[str, Chapter]]:
     """Read `paper/`; return its sections in the paper's order, with `facts`, and its chapters.
 
-    Raises FolderError if a section has no fact.
+    Raises FolderError if a section has no fact and is not a chapter's opening.
     """
     chapters = {
         name: Chapter(name, (PACKAGE / "paper" / f"{name}.py").read_text(encoding="utf-8"))

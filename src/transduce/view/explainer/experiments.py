@@ -1,7 +1,7 @@
 """Sentences that show something: their translation changes when a part of the model is changed.
 
-Experiments are tried when a page is built, with the weights that it stores. The page opens with a
-sentence that an experiment changes, or says that none of those tried was changed.
+Experiments are tried when a page is built, with the weights that it stores. Unless sentences are
+given, the page opens with one that an experiment changes, if there is any.
 """
 
 import re

@@ -348,7 +348,7 @@ def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
 
     The merges of a byte-pair vocabulary are pairs of ids. The pieces of a word-piece vocabulary
     are bytes. Those of a unigram vocabulary have scores, and "charsmap" is SentencePiece's
-    compiled table for rewriting text, in base64.
+    compiled table for rewriting text, in base64. "runs" matches letters read as one unknown symbol.
     """
     kind, first_learned = deserialise(vocabulary.to_bytes()), 258
     if kind.model["type"] == "Unigram":

@@ -49,8 +49,8 @@ PICTURES = {
 def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, Texts]]:
     """Return a page's language ("" if the browser chooses) and its texts by language code.
 
-    Give a `language` that the package has, or a `file` named after its language, not both; else
-    raises InputError.
+    Raises InputError for a `language` that the package lacks, for a `language` and a `file`
+    together, and for a `file` that is not named after its language or lacks a text.
     """
     own = read_texts(PAGE)
     if file is not None:

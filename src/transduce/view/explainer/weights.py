@@ -45,7 +45,7 @@ class Stage:
     """The weights of a model at one time of its training."""
 
     name: str  # such as "trained"
-    step: int | None  # the number of updates so far; None for averaged weights
+    step: int | None  # the number of updates so far; None if no run is known
     weights: Mapping[str, Tensor]
 
 
@@ -103,7 +103,7 @@ def build_untrained_stage(translator: Translator) -> Stage:
 
 
 def read_loss_curve(run: Path) -> Curve:
-    """Return at most 200 averaged points (step, training loss); [] without a readable log."""
+    """Return at most 200 averaged points (step, training loss); [] without a log or any loss."""
     try:
         updates = read_run_log(run).updates
     except InputError:

@@ -1,4 +1,4 @@
-// The page's own words in another language: the block "texts" has the texts of each by their English.
+// Translates the page's own words: the block "texts" has those of each language by their English.
 const { language: FIXED, texts: TEXTS } = readJson("texts");
 const LOCALE = FIXED || Object.keys(TEXTS).find(code => navigator.language.split("-")[0] === code) || "en";
 const POINT = (1.5).toLocaleString(LOCALE)[1];

@@ -68,7 +68,7 @@ class SurveyedHead:
     layer: int  # from 1
     head: int  # from 1
     tendency: str  # a label, such as "next"; see `HeadTendency`
-    share: float  # the share of the weights on what the label names, from 0 to 1
+    share: float  # the largest of the tendencies' shares of the weights, from 0 to 1
     entropy: float  # of a query's weights, in bits
     distance: float  # mean, in pieces, from query to key; in cross-attention from the diagonal
     aligned: float | None  # the share of cross-attention on aligned words, if words are aligned
@@ -119,7 +119,7 @@ def survey(
     pairs: int = PAIRS,
     on_head: Callable[[int, int], None] = ignore_event,
 ) -> HeadSurvey:
-    """Measure what each head attends to, and how much the loss rises without the head.
+    """Return what each head attends to, and how much the loss rises without the head.
 
         survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
         print(survey.loss, [(head.kind, head.loss) for head in survey.heads])
@@ -187,7 +187,7 @@ def build_survey(
     on_head: Callable[[int, int], None],
     alignment: str,
 ) -> HeadSurvey:
-    """Survey a translator's only model on `pairs`; call `on_head` for each head and batch.
+    """Return the survey of a translator's only model; call `on_head` for each head and batch.
 
     `alignment` is "gold" if the pairs have gold links. If it is "", the survey names the heads of
     the model that align words, if there are any.
@@ -307,7 +307,7 @@ class KindSums:
     def add(
         self, view: AttentionView, kind: str, heads: tuple[tuple[HeadTendency, ...], ...]
     ) -> None:
-        """Add a pair's tendency shares, entropy and distance of each head, times its queries."""
+        """Add a pair's shares, entropy and distance of each head, weighted by its query count."""
         weights = view.weights[kind]
         count = weights.shape[2]
         values = [[[one.shares[name] for name in TENDENCIES] for one in layer] for layer in heads]

@@ -1,4 +1,4 @@
-// How each number of the trace follows from numbers before it: any of them opens as its sum.
+// How each number of the trace is computed from numbers before it; the page shows it on a click.
 
 /** Returns the name of the residual stream before a sub-layer such as "encoder.2.ff". */
 function streamBefore(name) {

@@ -1,5 +1,5 @@
 // The Transformer    (section 3). What is computed is a list of rows, one for each position. Every
-// intermediate has a name, such as "encoder.1.self.q"; `trace` keeps the rows of those names. `off`
+// intermediate has a name, such as "encoder.1.self.q"; a trace has the rows of each name. `off`
 // is a set of names that are switched off: a head "encoder.1.self.2", a sub-layer "encoder.1.ff", its
 // residual "encoder.1.ff.residual", "source.position", "target.position", or the "mask". `edits` are
 // numbers set by hand: for a name, [position, column, number] of each.

@@ -1,4 +1,4 @@
-// The pictures of the film: SVG of what the model computed, at a progress from 0 to 1 of their line.
+// The pictures of the film, as SVG. `progress` is the share, 0 to 1, of the caption's time so far.
 
 // Words stand in lines, or, in a narrow window, upright in columns as in the paper's Figures 3 to 5.
 const WIDE = { width: 960, height: 400, middle: 480, isNarrow: false, above: 112, below: 282 }, NARROW = { width: 520, height: 560, middle: 260, isNarrow: true, above: 190, below: 370 };

@@ -1,5 +1,5 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
-// A step of a user's tour has a link, and one of the page's own the parts of its state, in layer 1 and head 1 unless it names others:
+// A user's step has a link; the page's own have parts of a state, by default in layer and head 1:
 // `largest` opens the largest number of a name, `focus` is what to look at, `experiment` what was tried; `then` is said only where that found something.
 // A step is left out if this page lacks its station, such as the stages of a model without a run, or its experiment.
 // `instead` has other texts for the models whose activation or length penalty it names.

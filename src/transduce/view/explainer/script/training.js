@@ -1,4 +1,4 @@
-// What training makes of a step: label smoothing    (section 5.4), and the learning rate    (section 5.3).
+// Label smoothing    (section 5.4) and the learning rate    (section 5.3) of a training step.
 
 /** Returns the probability that smoothing ε spreads over all pieces; "t2t" spreads ε over the wrong ones. */
 const smoothingMass = (smoothing, form, pieces) => (form === "t2t" ? (smoothing * pieces) / (pieces - 1) : smoothing);
