@@ -71,7 +71,7 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
     that reads like another language (this needs py3langid); `numbers` and `urls` drop pairs whose
     sides differ in them; `letters` is the least share of letters of a side. `not_in` names files
     with lines of test sets, which are dropped. With `models`, one from source to target and one
-    back, the share `worst` of the pairs is dropped, the least probable by both. A second call opens
+    back, the share `worst` of the rest is dropped, the least probable by both. A second call opens
     the folder.
 
         found = transduce.clean("clean", ("a.en", "a.de"), numbers=True, not_in=["test.en"])
@@ -174,8 +174,8 @@ def rate_pairs(
     """Return each pair's dual cross-entropy by two models, negated    (Junczys-Dowmunt 2018)
 
     It is |H_f - H_b| + (H_f + H_b) / 2, where H is the nats per piece of a side, given the other
-    side. A pair that is too long for a model gets -infinity. Warnings number a pair by those that
-    `report` had read.
+    side. A pair that is too long for a model gets -infinity. A warning's number of a pair counts
+    the pairs that `report` had read, with those that broke a rule.
     """
     numbers, rates = array("q"), array("d")
     first, second, swapped = tee(note_numbers(pairs, report, numbers), 3)

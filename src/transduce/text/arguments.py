@@ -96,7 +96,7 @@ def require_encodable(name: str, text: str) -> None:
 def read_text(name: str, text: Text) -> list[str]:
     """Return the lines of `text`, a file's path or a list of lines; InputError if it is neither.
 
-    The path "-" is standard input. Errors about a list call it `name`; errors about a file name
+    The path "-" is standard input. An error about a list calls it `name`; one about a file names
     the file.
     """
     if isinstance(text, Path | str):

@@ -83,9 +83,9 @@ def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> 
 
 
 def drop_end_mark(pair: Pair, _languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair without ¿, ¡ and end marks such as .; the same pair if the source has none.
+    """Return a pair without ¿, ¡ and final marks like the full stop; the same pair if it has none.
 
-    The pair is also unchanged if a side would become empty.
+    The pair is unchanged if the source has no such mark, or if a side would become empty.
     """
     source, target = (OPENING_MARKS.sub("", side.rstrip(END_MARKS).rstrip()) for side in pair)
     return (source, target) if source and target and source != pair[0] else pair

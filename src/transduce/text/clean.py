@@ -122,7 +122,7 @@ class Cleaner:
 
 
 EMPTY = "empty side"
-RULES = {  # from a reason to drop pairs to a setting that drops fewer pairs for it
+RULES = {  # for each reason to drop pairs, a setting with which it drops fewer
     "too many characters": "data.max_characters=50000",
     "unequal lengths": "data.max_length_ratio=30",
     "identical sides": "data.drop_identical=false",

@@ -58,7 +58,7 @@ def read_short_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_byte_lines(path: Path | str) -> Iterator[bytes]:
-    """Yield a file's lines as bytes with line ends; InputError if the file changes meanwhile.
+    """Yield a file's lines as bytes with line ends; InputError if a plain file changes meanwhile.
 
     The path "-" is standard input. Packed files (.gz, .xz, .zst) are unpacked.
     """

@@ -58,7 +58,7 @@ class Anchor:
     first: int  # index of the word that begins after the markup, or that contains it
     follows_space: bool  # whether no word touches the markup from the left
     stands_alone: bool  # whether it is no tag of a pair, and only spaces or punctuation touch it
-    touches_punctuation: bool  # whether punctuation follows it, or touches a tag outside its pair
+    touches_punctuation: bool  # whether punctuation is just outside a tag, or behind a lone piece
 
 
 def insert_markup(
@@ -189,7 +189,7 @@ def find_insides(
 ) -> dict[tuple[int, int], range]:
     """Return the source words inside of each pair of tags; none is in two pairs side by side.
 
-    A word with an end tag in its middle, and another start tag after it, is the first pair's.
+    A word that two pairs share, as in <b>a</b><i>b</i>, belongs to the first pair.
     `pairs` has the indices of start and end tags, in order.
     """
     insides, after = dict[tuple[int, int], range](), dict[int, int]()  # end tag -> next free word
@@ -201,9 +201,9 @@ def find_insides(
 
 
 def link_unlinked_span(inside: range, owners: list[int | None]) -> None:
-    """If no target word is linked to `inside`, link one to its first source word, in `owners`.
+    """If no target word is linked to `inside`, link one to the first word of `inside`.
 
-    `owners` has the index of each target word's source word; `inside` is the source words inside of
+    `owners`, changed in place, has each target word's source word; `inside` has the source words in
     a pair of tags.
     """
     if inside and not any(owner is not None and owner in inside for owner in owners):

@@ -34,7 +34,7 @@ from transduce.text.xml import INVALID_TOKEN, LONE_HINT
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
 XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
-NO_PAIR = "headings: "  # how the reason for a first line that is no pair begins
+NO_PAIR = "headings: "  # begins the reason given for a first line of headings
 PAIR_FILES = (".tsv", ".csv", ".tmx", *XLIFF)
 PART = 1 << 16
 DEEPEST = 100  # most levels of nested elements
@@ -49,7 +49,7 @@ es:español:spanisch fi:suomi fr:français:französisch he:עברית hi:हि�
 ja:日本語 ko:한국어 nl:nederlands no:norwegian:norsk pl:polski pt:português ro:română ru:русский
 sv:svenska tr:türkçe uk:українська zh:中文
 """
-HEADINGS = {  # from what a column may be called to the side or the language of its texts
+HEADINGS = {  # from a name of a column to the side or the language of its texts
     name: names[0]
     for names in (
         *((code, name.lower()) for code, name in LANGUAGE_NAMES.items()),
@@ -75,7 +75,7 @@ def read_pair_file(
     `columns` are the source and target columns: their numbers from 1, in CSV also their names, and
     in TMX and XLIFF the codes of two languages. By default a line has two columns (in CSV also
     more, two of them called source and target), and a translation memory has two languages.
-    `more_hint` is as for `read_pairs_tsv`.
+    `more_hint` is as for `read_pairs_tsv`. Raises InputError for a malformed file.
     """
     readers = {".csv": read_csv, ".tmx": read_tmx, **dict.fromkeys(XLIFF, read_xliff)}
     read = readers.get(find_suffix(path))
@@ -320,10 +320,10 @@ def read_declared_languages(above: Iterable[Xml.Element]) -> tuple[str, str]:
 
 
 def detect_languages(path: Path) -> tuple[str, str]:
-    """Return a TMX or XLIFF file's (source, target) language codes, or ("", "") if it names none.
+    """Return a TMX or XLIFF file's (source, target) language codes, "" for one it does not name.
 
-    The first unit with two languages decides. Raises InputError if it does not show which one is
-    the source.
+    The first unit decides; in TMX it is the first with two languages, and InputError is raised if
+    the header does not say which is the source.
     """
     if find_suffix(path) == ".tmx":
         for _, texts, declared in read_tmx_units(path):

@@ -96,7 +96,7 @@ def read_signal_line(line: str, folder: Path) -> str:
 
 
 def parse_file(data: bytes) -> tuple[str, int, bytes]:
-    """Return (kind, width or sample rate, samples) from the bytes of a picture or sound file."""
+    """Return (kind, width or sample rate, samples) of a picture or sound file; raise if unfit."""
     if data.startswith(PNG):
         kind, row, samples = "picture", *read_png(data)
     elif data.startswith((b"P2", b"P5")):

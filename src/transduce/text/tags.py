@@ -61,7 +61,7 @@ class Row:
 
 
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
-    """Yield a tagged file's sentences, split at blank lines, or at full stops if it has none.
+    """Yield a tagged file's sentences, split at blank lines or else full stops; InputError if bad.
 
     A file without blank lines is read into memory as a whole, because only at its end is it known
     to have none.

@@ -18,7 +18,7 @@ def unescape_references(text: str) -> str:
 
 
 def mask_references(text: str) -> str:
-    """Return a text with references of 8 or more decimal digits overwritten by underscores."""
+    """Return a text with references to decimal numbers of 8 or more digits as underscores."""
     return LARGE_NUMBER.sub(lambda found: "_" * len(found[0]), text)
 
 

@@ -192,7 +192,7 @@ def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
 
 
 def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
-    """Return UNKNOWN, then up to `most - 1` classes that cover the most rare words, sorted.
+    """Return UNKNOWN, then up to `most - 1` classes with the largest sets of rare words, sorted.
 
     Each of these classes covers at least `EXAMPLES` different rare words.
     """
@@ -214,7 +214,7 @@ def list_classes(word: str) -> Iterator[str]:
 
 
 def find_word_shape(word: str) -> str:
-    """Return a word's shape: "A", "Aa" or "a" by its case, "1" for digits, "-" for a hyphen.
+    """Return a word's shape, such as Aa1-: A, Aa or a by case, 1 for any digits, - for a hyphen.
 
     A word with no letters has the shape "0" if it has digits, else ".".
     """

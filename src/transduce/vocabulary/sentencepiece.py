@@ -88,7 +88,7 @@ def find_runs(normaliser: Any) -> str:  # noqa: ANN401 - parsed JSON
 def write_runs(characters: Iterable[str]) -> str:
     """Return a regular expression of runs of letters that are neither spaces nor in `characters`.
 
-    SentencePiece reads such a run as one unknown symbol, even if some letter alone has an id.
+    Marian reads such a run as one unknown symbol, even if a letter of it has an id in vocab.json.
     """
     known = (f"\\x{{{ord(one):x}}}" for one in sorted({" ", *characters}))
     return "[^" + "".join(known) + "]{2,}"
@@ -277,7 +277,7 @@ def read_fields(data: bytes) -> Iterator[Field]:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return (variable-length integer, offset after it); raise ValueError if over 64 bits."""
+    """Return (variable-length integer, offset after it); raise ValueError if over 10 bytes."""
     value = shift = 0
     while True:
         byte = data[at]

@@ -62,7 +62,7 @@ class Vocabulary:
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of token ids; END and BEGIN add nothing, invalid UTF-8 becomes U+FFFD."""
+        """Return ids as text: END adds nothing, whole words end in a space, bad UTF-8 is U+FFFD."""
         return b"".join([self._bytes[number] for number in ids]).decode("utf-8", errors="replace")
 
     def lookup(self, symbols: Iterable[str]) -> list[int] | None:

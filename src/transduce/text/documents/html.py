@@ -66,8 +66,8 @@ def split_html(
     """Split HTML into sentences, across tags such as <b> if `inline`; set <html lang> to `target`.
 
     Without `inline` every text node is split on its own. The result's `join` places inline tags by
-    links between words. A `target` replaces only the language `language` of <html>, or any
-    language if `language` is "".
+    links between words. A `target` replaces the language of <html> if that is `language`, or
+    if `language` is "".
     """
     starts = [(0, "boundary", ""), *find_starts(document), (len(document), "boundary", "")]
 

@@ -87,7 +87,7 @@ def split_markup(
         template.flat,
         chain.from_iterable(split_balanced(template, span, language) for span in found),
     )
-    parts = expand_parts(  # a string between sentences and a sentence in turn; the last is empty
+    parts = expand_parts(  # in turn a string between sentences and a sentence; the last is empty
         template, chain.from_iterable(zip(split.between, (*split.sentences, ""), strict=True))
     )
     raws = ["".join(piece.raw for piece in part) for part in parts]

@@ -1,8 +1,8 @@
 """Plain text: each line is a paragraph, except where lines were broken to fit a width.
 
 Lines with no blank line between them are one wrapped paragraph if the longest has 40 to 120
-characters and no line had room for the first word of the next one. Sentences of such a paragraph
-go on across lines, and its translation is wrapped to the same width.
+characters, no line had room for the first word of the next one, and no later line begins a list
+item. Its sentences go on across lines, and its translation is wrapped to the same width.
 """
 
 import re

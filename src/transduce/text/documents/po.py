@@ -1,8 +1,8 @@
 """PO files (GNU gettext): entries without a translation get one; all other lines stay.
 
-An entry is marked fuzzy if a new translation has other placeholders than its source, or fills the
-third or a later plural form, since the model can tell only two forms apart. Programs do not use a
-fuzzy entry before a person has reviewed it.
+An entry is marked fuzzy if a new translation has other placeholders or tags than its source, lacks
+a number, or fills the third or a later plural form, since the model can tell only two forms apart.
+Programs do not use a fuzzy entry before a person has reviewed it.
 """
 
 import gettext
@@ -25,7 +25,7 @@ PLURALS = re.compile(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;\n]+)")
 STRING = r'"((?:[^"\\]|\\.)*)"\s*'
 FIELD = re.compile(rf"(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{{1,2}}\])?)\s*{STRING}")
 CONTINUATION = re.compile(STRING)
-BYTE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2}))")  # one of a character in UTF-8
+BYTE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2}))")  # an escaped byte of a UTF-8 character
 ESCAPE = re.compile(rf"(?:{BYTE.pattern})+|\\.")
 MEANINGS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 ESCAPES = {meaning: f"\\{letter}" for letter, meaning in MEANINGS.items()}
@@ -245,7 +245,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
 
 
 def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether an entry ends before the next line, a field (`match`) or comment (None)."""
+    """Return whether an entry ends before the next line: `match` is its field, None a comment."""
     if not entry.fields:
         return False
     if match is not None and match[1] == "msgid":

@@ -2,8 +2,8 @@
 
 A cue is a subtitle with the time when it is shown. A sentence ends with its cue, even if the text
 goes on in the next cue, because each cue has its own time. A line that ends a sentence is not
-joined to the next. If a line after the first begins with a dash, the cue has several speakers, and
-its lines are translated one by one. Tags such as <i> and {\\an8} stay.
+joined to one that begins another. If a line after the first begins with a dash, the cue has
+several speakers, and its lines are translated one by one. Tags such as <i> and {\\an8} stay.
 """
 
 import math

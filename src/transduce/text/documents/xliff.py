@@ -159,7 +159,7 @@ class Xliff:
     events: Sequence[Event]
     version: str  # "1" or "2"
     units: list[Unit]
-    language_tags: list[int]  # event indices of the start tags that name the target language
+    language_tags: list[int]  # event indices of the start tags that may name the languages
 
     def content(self, unit: Unit, part: str) -> Sequence[Event]:
         """Return the events inside of a unit's element that is called `part`, such as source."""
@@ -182,7 +182,7 @@ class Xliff:
 def is_finished(state: str | None, approved: str | None) -> bool:
     """Return whether a target is a finished translation, by the attributes `state` and `approved`.
 
-    Such a target is never translated anew, and its unit is a pair to train on.
+    Unless it is empty, such a target is not translated anew, and its unit is a pair to train on.
     """
     return approved == "yes" or state in FINISHED
 
@@ -348,7 +348,7 @@ def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
 
 
 def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
-    """Split a <source> into text and markup; segment tags, or all unless `inline`, end sentences.
+    """Split a <source> into text and markup; only segment tags end sentences if `inline`, else all.
 
     An element that holds native code, such as <ph>, or that is not to be translated becomes one
     piece of markup, content included.
