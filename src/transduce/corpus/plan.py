@@ -6,8 +6,8 @@ an update holds about `source_tokens` source tokens and `target_tokens` target t
 5.1). Both budgets count tokens without padding and are never exceeded.
 
 Each text of a mixture is read in passes over all its pairs, one after another without end. An epoch
-takes the next pairs of each text, in proportion to the shares. It has about as many pairs as the
-texts that are then read have together. It ends early where a text begins or ceases to be read.
+takes the next pairs of each text, in proportion to the shares. Its size is about the number of
+all pairs of the texts that are read then. It ends early where a text begins or ceases to be read.
 """
 
 import bisect
@@ -85,7 +85,7 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def append_epoch(self) -> None:
-        """Compute the next epoch's last step, which is earlier where a text begins or ceases."""
+        """Append the next epoch's last step, early if a text begins or ceases; tell `on_epoch`."""
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
         changes = (step for share in self.mixture for step in (share.start - 1, share.stop))
@@ -169,7 +169,7 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
 def take_from_passes(
     pairs: int, start: int, count: int, seed: tuple[int, int]
 ) -> Int[np.ndarray, " M"]:
-    """Return `count` pair indices from `start` on in endless passes; shuffle only partial ones.
+    """Return pair indices `start` to `start + count` of endless passes; shuffle partial ones only.
 
     Each pass has another random order. A pass that is taken whole is in ascending order instead,
     since the epoch is shuffled anyway.

@@ -64,7 +64,7 @@ class StoredIds:
 
 @final
 class SavedIds:
-    """T ids in a file that is open only while they are read, as in one of very many segments."""
+    """T ids in a file that is opened for each reading, because segments may be very many."""
 
     def __init__(self, file: Path, kind: IdType, hint: str) -> None:
         self.file, self.kind, self.hint = file, kind, hint

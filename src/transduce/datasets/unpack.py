@@ -118,7 +118,7 @@ def matches_pattern(name: str, pattern: str) -> bool:
 
 
 def limit_unpacked(stream: io.BufferedIOBase, path: Path) -> io.BufferedReader:
-    """Wrap an unpacked stream; InputError beyond 100 MB or 100 times `path`'s size, if larger."""
+    """Return the stream; its reads raise InputError beyond 100 MB and 100 times `path`'s size."""
     most = max(ALWAYS_ALLOWED, MOST_TIMES * path.stat().st_size)
     return io.BufferedReader(LimitedStream(stream, most, path), buffer_size=1 << 16)
 

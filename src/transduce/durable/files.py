@@ -48,7 +48,7 @@ def mark_alive(descriptor: int) -> None:
 
 
 def open_marked(path: Path, flags: int) -> int:
-    """Open a file and mark it alive; create a new one again if another process deleted it."""
+    """Open a file, mark it alive, return its descriptor; make a new one again if it was deleted."""
     while True:
         descriptor = os.open(path, flags, 0o666)
         mark_alive(descriptor)

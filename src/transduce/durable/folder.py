@@ -200,7 +200,7 @@ class ManifestEntry:
 @final
 @dataclass(frozen=True)
 class VerifiedFolder:
-    """An existing folder whose manifest is valid and lists exactly the files in the folder."""
+    """A folder whose valid manifest lists its files; hidden ones and `unlisted` are exceptions."""
 
     folder: Path
     kind: str
@@ -221,8 +221,8 @@ class VerifiedFolder:
     def open(self, name: str) -> Iterator["HashingReader"]:
         """Context manager: yield a file's reader; FolderError at exit if bytes are not as listed.
 
-        If the block raises FolderError and the file differs from the manifest, the error names that
-        difference.
+        If the block raises FolderError and a file of at most 1 GiB is not as listed, the error says
+        so.
         """
         path, entry = self.folder / name, self.entry(name)
         with open_regular(path) as stream:
@@ -327,7 +327,7 @@ def require_harmless_output(output: Path) -> None:
 def require_own_folder(
     folder: Path, sign: str, ours: Collection[str], kind: str, mark: str | None = None
 ) -> None:
-    """Raise InputError if a folder has files not in `ours` but no `sign`, or lies in a model.
+    """Raise InputError if a folder has no `sign` but files other than `ours`, or is in a model.
 
     The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
     is to be, such as "run". A path inside a model or a store is refused, too, and one inside a

@@ -25,7 +25,7 @@ held_descriptors: set[int] = set()  # open lock files of this process
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Context manager: lock a folder or raise InUseError; delete files left by killed processes."""
+    """Context manager: make and lock a folder, or InUseError; delete what killed processes left."""
     ensure_folder(folder)
     close_locks_in_children()
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -155,7 +155,7 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
         fact = f"an export to {target.name} is one file, whose name ends in {target.suffix}"
         raise InputError(fact, f"-o {output}{target.suffix}")
     if target.suffix:
-        require_encodable("the name of an export", output.stem)  # a folder in the file has it, too
+        require_encodable("the name of an export", output.stem)  # it names a folder in the file
     if not force:
         require_absent(output, "choose another name, or --force replaces it")
     elif not target.suffix:

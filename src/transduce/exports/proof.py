@@ -123,8 +123,8 @@ def compare_best_outputs(
 
     `sources` are sorted by `limit`. Our search ends hypotheses by the engine's rule. At the length
     limit our search adds END and its probability; other programs do not. So log P is not compared
-    for outputs that reach the limit. With a beam wider than 1 their texts are not compared either,
-    because log P ranks them.
+    for outputs that reach the limit. With a beam wider than 1, or an engine without that limit,
+    their texts are not compared either.
     """
     ids = [source.ids for source in sources]
     ours = by_own_rule = translate(model, ids, beam)

@@ -129,8 +129,8 @@ def pack_model(pieces: Sequence[Piece], rules: Sequence[tuple[int, bytes]]) -> b
 def compile_rules(spell: Callable[[str], str], **options: Any) -> list[tuple[int, bytes]]:  # noqa: ANN401
     """Return the protobuf fields (number, bytes) of a tiny SentencePiece model with our rules.
 
-    The rules clean a text and apply `spell` to its characters; `options` are the trainer's. The
-    trainer needs temporary files. If they cannot be written, a SaveError names the folder.
+    The rules clean a text and apply `spell` to its characters; `options` are the trainer's.
+    ImportError without SentencePiece; SaveError if its temporary files cannot be written.
     """
     with raise_import_errors("sentencepiece"):
         import sentencepiece

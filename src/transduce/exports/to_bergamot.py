@@ -1,7 +1,7 @@
 """Export to Bergamot, for web pages and translateLocally: Marian's weights and SentencePiece.
 
 Numbers are little-endian. Marian stores a matrix as [inputs outputs]. Its decoder starts from a
-vector of zeros instead of the embedding of BEGIN, which is therefore folded into other weights.
+vector of zeros, so the embedding of BEGIN is folded into other weights.
 """
 
 import json
@@ -130,7 +130,7 @@ def pad_rows(matrix: Array, rows: int) -> Array:
 
 
 def fold_shift_into_biases(layer: Arrays, shift: Array) -> Arrays:
-    """Return a first layer whose new biases make x give what x + `shift` gives in `layer`."""
+    """Return `layer` with new biases: its output for x is that of `layer` for x + `shift`."""
     shifted = dict(layer)
     for one in ATTENTION:
         name = f"self_attention.{one}"

@@ -102,8 +102,8 @@ def name_layer(
     """Yield a layer's weights as (Marian's name, array), rescaled by the three factors.
 
     Marian's states are ours times `before` at the input, `inside` between sub-layers, and `after`
-    at the output. The encoder's output equals ours, so the matrices that make keys and values of
-    it are not rescaled. A bias that our attention lacks is written as zeros.
+    at the output. The encoder's output equals ours, so the cross-attention matrices for keys and
+    values are not rescaled. A bias that our attention lacks is written as zeros.
     """
     reads = dict.fromkeys((f"self_attention.{one}" for one in ("query", "key", "value")), before)
     reads |= {"cross_attention.query": inside, "feed_forward.inner": inside}

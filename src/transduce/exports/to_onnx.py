@@ -173,7 +173,7 @@ class PlainAttention(nn.Module):
 
 @final
 class PlainLayer(nn.Module):
-    """The sub-layers of an encoder or decoder layer; only `feed_forward` adds the residual."""
+    """The sub-layers of an encoder or decoder layer; callers add the residuals of attention."""
 
     def __init__(self, layer: Arrays, sizes: Architecture) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ NORMALISER = {
     ],
 }
 
-# writes a literal </s>, <s> or <unk> in the text for an imported model as the model reads it
+# separates the < of a literal </s>, <s> or <unk>, as an imported vocabulary does before it cuts
 WITHOUT_SPECIALS = {"type": "Replace", "pattern": {"Regex": RESERVED.pattern}, "content": "< "}
 
 

@@ -151,8 +151,8 @@ def find_common_changes(
 ) -> dict[str, Value]:
     """Return the settings that all results changed; raise InputError if the changes differ.
 
-    A row with other layers than base may differ in `training.steps`: its recipe sets them so that
-    training costs as much as base's.
+    A row with other layers than base may differ in `training.steps`, which are chosen so that its
+    training costs as much as base's does.
     """
     changes = []
     for result in results:

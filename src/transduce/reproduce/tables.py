@@ -43,7 +43,7 @@ def table1(
     plot: bool = False,
     on_message: "Callable[[str], None]" = ignore_event,
 ) -> "LayerTable":
-    """Measure the layers of Table 1 at the sizes in `plan`; with `output`, write a report there."""
+    """Return Table 1, measured at the sizes in `plan`; with `output`, write its report there."""
     from transduce.durable.folder import require_absent
     from transduce.reproduce.layer_costs.measure import MeasurementPlan, measure_layers
     from transduce.reproduce.layer_costs.report import plot_table, write_report
@@ -72,8 +72,8 @@ def table2(
 ) -> "Report":
     """Train and measure rows of Table 2 in `folder`; report them with the paper's numbers.
 
-    Rows are scored on `test`, by default the test set of the corpus. Results of rows that are
-    measured already are kept; the errors of failed rows are in the report's `errors`.
+    Rows are scored on `test`, by default the corpus's test set; `train` needs a `test`, too. Rows
+    that are measured already are kept; the errors of failed rows are in the report's `errors`.
     """
     return _reproduce(build_table2(pair), folder, options, test)
 
@@ -110,7 +110,7 @@ def claims(
 
 
 def list_seeds(seeds: object) -> tuple[int, ...]:
-    """Return the seeds 1 to `seeds` if `seeds` is a number, else the given seeds as a tuple."""
+    """Return seeds 1 to `seeds`, or those given; InputError if one is no whole number."""
     if isinstance(seeds, int):
         return tuple(range(1, seeds + 1))
     fact = f"seeds must be a number or whole numbers, not {describe_value(seeds)}"
@@ -145,7 +145,7 @@ def build_table3() -> "TableKind":
 def _reproduce(
     kind: "TableKind", folder: Path | str, options: TableOptions, test: "Texts | None" = None
 ) -> "Report":
-    """Train and measure the rows of a table; raise the first error if there is no report."""
+    """Train and measure a table's rows; return the report, or raise the first error if none."""
     from transduce.reproduce.job import TableRequest
     from transduce.reproduce.rows import TableCallbacks, reproduce_rows
 

@@ -19,8 +19,8 @@ from transduce.paper.model import SelfAttention, initialise
 from transduce.settings import Architecture
 from transduce.settings.counts import count_mixing
 
-# Operations and paths are measured in this type, because torch runs a float64 LSTM as single
-# products, which can be counted, and a small gradient over a long path does not round to 0.
+# The type in which operations and paths are measured. In it torch runs an LSTM as single
+# products, which can be counted, and small gradients over long paths do not round to 0.
 EXACT = torch.float64
 HEADS = 8  # as in the paper's base model; d_k = d_v = d / h
 

@@ -162,7 +162,7 @@ class LayerRow:
         return all(path.length == path.by_hand for path in self.paths)
 
     def points_along(self, letter: str) -> list[MeasuredPoint]:
-        """Return the points at the median d by n, or for `letter` "d" those at median n by d."""
+        """Return the points at the median d sorted by n, or for "d" those at the median n by d."""
         other, median = ("d", self.plan.middle[1]) if letter == "n" else ("n", self.plan.middle[0])
         found = (point for point in self.points if getattr(point, other) == median)
         return sorted(found, key=attrgetter(letter))

@@ -11,7 +11,7 @@ tensors are, so that a chain of O(1) does not grow with the sentence. Views are 
 The peak memory is the most bytes of tensors alive at once. It includes tensors kept for the
 backward pass, but not the temporary memory of an operation while the operation runs.
 
-If a layer computes all positions at once, the path length between two positions is the smallest
+If a layer computes all positions at once, the maximum path length is the smallest
 number of layers after which every output depends on every input (in a decoder: on every input up to
 its position). Gradients show it. In a recurrent layer, it is the number of states through which the
 gradient of the last output flows back to the first input, the states of the first and the last
