@@ -14,6 +14,7 @@ from transduce.checkpoint.run_file import read_run
 from transduce.corpus.feed import Augmentation
 from transduce.errors import InputError
 from transduce.paper import training as update_step
+from transduce.runs import epoch_ends
 from transduce.runs.epoch_ends import EPOCHS
 from transduce.runs.prepared_corpus import build_feed
 from transduce.runs.training_run import begin_or_resume_run, train_run
@@ -120,6 +121,7 @@ def test_a_resumed_run_plans_only_epochs_that_were_not_begun(tmp_path, monkeypat
         return measure(self, epoch, pairs)
 
     monkeypatch.setattr(Augmentation, "measure", measured)
+    monkeypatch.setattr(epoch_ends, "PAUSE", 0)
     trained(tmp_path / "run", prepared, recipe=recipe, asks=45)
     last = planned[-1]
     assert planned == [*range(1, last + 1)]

@@ -197,8 +197,8 @@ def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:
 def select_regular(steps: Sequence[int], every: int) -> list[int]:
     """Return the newest of the ascending `steps`, and those that are multiples of `every`.
 
-    Another step was the last one of a run that was later given more updates. A run that had them
-    from the start has no snapshot of that step.
+    Any other step was the last of a run that later got more updates. A run with these updates from
+    its start has no snapshot of this step.
     """
     return [step for step in steps if step % every == 0 or step == steps[-1]]
 

@@ -146,7 +146,7 @@ ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 )
 
 
-# entries that a manifest has together: no origin; from a run; from an adapted run; imported
+# the sets of entries that a manifest may have: none; of a run; of an adapted run; of an import
 TOGETHER: tuple[set[str], ...] = (
     set(),
     {"run", "averaged"},

@@ -1,4 +1,4 @@
-"""The files that a run begins with: its id, recipe and fingerprints, and its vocabularies."""
+"""The files that a run begins with: run.json (id, recipe, fingerprints) and its vocabularies."""
 
 import os
 import secrets

@@ -112,7 +112,7 @@ def require_real_folder(parent: Path) -> None:
 
 
 def remove_steps(parent: Path, steps: list[int]) -> list[str]:
-    """Delete the folders of these steps; return one error message per folder that remains."""
+    """Delete the steps' folders that `open_step` accepts; return a message for each that stays."""
     problems = []
     for step in steps:
         try:

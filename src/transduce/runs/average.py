@@ -100,8 +100,8 @@ def open_or_write_average(
     """Open a run's averaged model in `output`, or write it; refuse a model of another run.
 
     `output` is by default the folder `model` beside the run. The model is the mean of the run's
-    last snapshots. A model of another run is refused, and so is one of other snapshots; but with
-    `renews` one whose last snapshot is another is written anew.
+    last snapshots. A model of another run or of other snapshots is refused; with `renews` a model
+    whose last snapshot is not the run's last is written anew instead.
     """
     output = output or run.parent / MODEL_KIND
     if not output.exists():

@@ -62,7 +62,7 @@ def choose_texts(data: Data, train: object, dev: object) -> Opened:
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Open `texts`, the value of the argument `argument`: files, corpus or pairs; refuse others.
+    """Open `texts`: files, a corpus or pairs; refuse others. Errors call it `argument`.
 
     From a corpus with splits, "dev" and "test" read the split of that name, and any other argument
     reads "train".

@@ -1,7 +1,7 @@
 """Development sets: pairs held out of the training text, and checks of a set that is given
 
-A training without a recipe and without a development set holds out 1 % of its pairs, so that every
-user sees a score. A given development set is compared with the training text before training. It is
+Without a recipe and a development set, a training of at least 2,000 pairs holds out 1 % of them, or
+200 if that is more. A given development set is first compared with the training text. It is
 refused if its sides are swapped, or if one is in a script that the training text lacks.
 """
 
@@ -27,7 +27,7 @@ from transduce.text.clean import Cleaner
 LEAST_PAIRS = 2_000  # a text of fewer pairs is trained on as a whole
 HELD_OUT = (200, 2_000)  # the fewest and the most pairs that are held out; 1 % in between
 
-SAMPLE = 5_000  # a longer text is compared by this many to twice as many pairs, evenly drawn
+SAMPLE = 5_000  # of a longer text, from so many to twice as many pairs are compared, evenly drawn
 FEWEST_PAIRS = (
     200,
     20,

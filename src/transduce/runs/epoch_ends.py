@@ -1,14 +1,15 @@
-"""epochs.json of a run: the last step of each epoch so far, so that a resume plans none again.
+"""epochs.json of a run with changed pairs, with each epoch's last step, for a resume.
 
-An epoch with changed pairs, such as pairs in upper case, takes a minute or more for each million of
-pairs. A file that is missing, damaged or of another plan costs that time, and nothing else.
+To plan an epoch with changed pairs, such as upper case, takes a minute or more for each million of
+pairs. A file that is missing, damaged, older or of another plan costs that time, and nothing else.
 """
 
 import dataclasses
 import hashlib
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import final
 
@@ -17,34 +18,36 @@ from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json, to_json
 from transduce.errors import FolderError, SaveError
 from transduce.settings import Recipe
+from transduce.version import __version__
 
 EPOCHS = "epochs.json"
 MOST_BYTES = 1 << 24
+PAUSE = 60  # seconds between two writes, for epochs may be as short as an update
 
 
 @final
-@dataclass(frozen=True)
 class EpochEnds:
     """The file of a run that keeps the last step of each epoch."""
 
-    file: Path
-    plan: str  # a hash of everything that the steps depend on
-
-    @classmethod
-    def of_run(cls, folder: Path, recipe: Recipe, store: str) -> "EpochEnds":
-        """Return the file of the run in `folder`; `store` is its training store's fingerprint."""
-        plan = [dataclasses.asdict(recipe.data), recipe.training.seed, store]
-        return cls(folder / EPOCHS, hashlib.sha256(to_json(plan)).hexdigest())
+    def __init__(self, folder: Path, recipe: Recipe, store: str) -> None:
+        """`store` is the fingerprint of the run's training store."""
+        plan = [dataclasses.asdict(recipe.data), recipe.training.seed, store, __version__]
+        self.file, self.plan = folder / EPOCHS, hashlib.sha256(to_json(plan)).hexdigest()
+        self.next_write = 0.0
 
     def read(self) -> list[int]:
         """Return the last steps of the epochs so far; [] if the file has none of this plan."""
-        with suppress(FolderError, OSError):
+        with suppress(FolderError):
             values = from_checksummed_json(read_regular(self.file, MOST_BYTES), self.file)
-            if values.get("plan") == self.plan:
-                return list(values["ends"])
+            match values:
+                case {"plan": self.plan, "ends": [*ends]} if all(type(end) is int for end in ends):
+                    return ends if all(a < b for a, b in pairwise([0, *ends])) else []
         return []
 
     def write(self, ends: Sequence[int]) -> None:
-        """Replace the file; a full disk is no error, because a resume does without it."""
+        """Replace the file, once a minute; a full disk is no error, as a resume does without."""
+        if time.monotonic() < self.next_write:
+            return
         with suppress(SaveError):
             write_atomically(self.file, to_checksummed_json({"plan": self.plan, "ends": [*ends]}))
+        self.next_write = time.monotonic() + PAUSE

@@ -363,7 +363,7 @@ def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece
     """Return the source model's pieces, then the single characters that only vocab.json has.
 
     For a character without a source piece, Marian takes its id in vocab.json, if it has one there.
-    Of several side by side it makes one unknown symbol (`write_runs`).
+    Several without a piece, side by side, become one unknown symbol (`write_runs`).
     """
     known = dict(model.pieces)
     low = min(known.values()) - FOREIGN

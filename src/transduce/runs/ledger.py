@@ -28,7 +28,7 @@ from transduce.tasks import find_task_kind
 from transduce.training.progress import MachineRecord, TrainingCost
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
-# ASKED development pairs are sought in the training text; a share over KNOWN there gives a warning
+# of ASKED development pairs, a share over KNOWN in the training text gives a warning
 ASKED, KNOWN = 100, 0.1
 SEARCHED = 1 << 24  # tokens of each side of the training text that are searched
 PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints
@@ -81,7 +81,7 @@ def estimate_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
     }
     for begin, end in pairwise(sorted(bounds)):
         weights = [text.weight * text.is_read(begin) for text in texts]
-        updates = max(float(np.dot(weights, mean)) for mean in means)  # to read `weights` pairs
+        updates = max(float(np.dot(weights, mean)) for mean in means)  # that `weights` pairs take
         for index, weight in enumerate(weights):
             read[index] += (end - begin) * weight / updates
     return read
@@ -120,7 +120,7 @@ def list_warnings(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
 
 
 def describe_heads(recipe: Recipe) -> list[str]:
-    """Return [a warning] if a named recipe has other heads but its old d_k and d_v, else [].
+    """Return [a warning] if a recipe changes its original's heads but not d_k and d_v, else [].
 
     Table 3 (A) changes all three together, so that heads · d_k stays d_model, and the cost
     constant. A recipe in which this product is d_model gives no warning.

@@ -67,8 +67,8 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
     """Return the estimated micro-batch size in tokens, or half of it if memory is too small.
 
-    On a CPU no trial is made if the estimated need exceeds the free memory, because the trial would
-    get the process killed, or if the need is below half of it. Otherwise a trial update decides.
+    On a CPU, a need above the free memory gives half without a trial, which could get the process
+    killed; a need below half of that memory gives the whole. Otherwise a trial update decides.
     """
     longest, device = recipe.data.max_length, select_device()
     memory = memory_per_process(processes)

@@ -48,7 +48,7 @@ def mix(
 
 
 def open_weighted(files: Weights) -> list[MixedText]:
-    """Open files given as {file: weight or (weight, first update, last update)}; refuse others."""
+    """Return texts for {file: weight or (weight, first update, last update)}; refuse others."""
     hint = '{"a.tsv": 3}, or {"a.tsv": (3, 1, 8000)} with its first and last update'
     fact = f"files with weights are a dictionary, not {short_repr(files)}"
     require(isinstance(files, Mapping), fact, hint)

@@ -35,7 +35,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     on_progress: OnProgress | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> PreparedCorpus:
-    """Clean a parallel text, learn its vocabulary, and store it in a folder for training.
+    """Clean a parallel text, learn its vocabulary, and store both in a folder; return the corpus.
 
     `train`, `dev`, `recipe`, `settings`, `languages`, `old` and `old_share` are those of
     `transduce.train`; `transduce.train(..., store=folder)` trains on what this makes. With

@@ -155,7 +155,7 @@ def build_schedule(steps: int, changes: Mapping[str, Value]) -> dict[str, Value]
     """Return settings of a schedule of `steps` updates, overridden and extended by `changes`.
 
     The narrower a model, the higher the peak of equation 3. Post-norm stacks that reach the peak
-    too soon may learn the target language and ignore the source (docs/records/log.md). So the
+    too soon may learn the target language and ignore the source. So the
     warm-up takes half of the run, and at most the paper's 4,000 steps. The peak of a warm-up below
     200 steps is lowered to that of 200.
     """

@@ -53,7 +53,7 @@ class SweepRow:
 
     settings: Mapping[str, Value]
     run: Path  # folder of the run
-    step: int  # training step of the best validation
+    step: int  # of the best validation, or the last averaged one of `model`; 0 if diverged
     perplexity: float  # perplexity of the development set
     score: float | None  # score of the development set, in the metric `score_name`
     score_name: str
@@ -165,7 +165,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
 
 def require_sweep_folder(folder: Path, combinations: Iterable[Mapping[str, Value]]) -> None:
-    """Refuse a folder that holds anything but a sweep's corpus and runs of `combinations`."""
+    """Refuse a run, and a folder of other files without a corpus or a run of `combinations`."""
     from transduce.checkpoint.run_file import is_run
     from transduce.durable.folder import require_own_folder
 

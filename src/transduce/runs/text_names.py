@@ -174,8 +174,8 @@ def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Rec
 def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
     """Return a recipe with `stored`'s corpus, languages and name, except those in `settings`.
 
-    The description and its reason are those of `stored`, too. A title is built anew; a name of the
-    catalogue stays that of `recipe`.
+    The description and its reason are those of `stored`, too. If `stored` has a default name, a new
+    title is built; if its name is of the catalogue, the name of `recipe` is kept.
     """
     kept = with_names(recipe, list_names(stored.data), settings)
     kept = replace(kept, about=stored.about, because=stored.because)

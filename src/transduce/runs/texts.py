@@ -135,7 +135,7 @@ class MixedPairs:
 
     @property
     def ratio(self) -> float:
-        """The number of added pairs that are read for each pair of the main text."""
+        """The number of added pairs read for each main pair, while all texts are read."""
         return sum(text.share.weight for text in self.texts if text.share.is_added)
 
     def read(self) -> Iterator[Pair]:
@@ -294,7 +294,7 @@ def hash_parts(text: Pairs) -> Iterator[tuple[str, str]]:
 
 
 def list_pairs(text: Pairs) -> list[tuple[str, str]]:
-    """Return a text's pairs to score; headings and units without a pair are left out of a file."""
+    """Return a text's pairs to score; those of a file only if their source is not empty."""
     return [one for one in text.read() if one[0] or not isinstance(text, TaskFiles)]
 
 

@@ -47,11 +47,11 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
     process_settings: bool = True,
 ) -> "TrainingRun":
-    """Train a model in a folder, or resume the run that the folder holds.
+    """Train a model in a folder, or resume the run that the folder holds; return the run.
 
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, the name of a
     fetched corpus, or several that `transduce.mix` mixed; without them the recipe's is used. A new
-    run without `recipe` and `dev` holds out 1 % of the pairs for validation, if there are 2,000 or
+    run without `recipe` and `dev` holds out 1 % of the pairs, at least 200, if there are 2,000 or
     more; `dev=False` holds out none. `store` is a folder that `transduce.prepare` made, in place of
     both.
 
@@ -61,8 +61,8 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     that a new run without `recipe` takes that long on this machine. `callbacks` are called after
     updates and validations; `transduce.show_progress` prints what the command prints.
 
-    The run is copied to `copy_to` after every checkpoint, and brought from there where `folder`
-    does not exist: a folder, or an address that fsspec opens, such as "s3://bucket/run".
+    `copy_to` is a folder, or an address that fsspec opens, such as "s3://bucket/run". The run is
+    copied there after every checkpoint, and brought from there if `folder` is missing or empty.
 
     `parent` is a model folder or a run from which training continues (adaptation): it decides the
     architecture and the vocabularies, and without `recipe` all settings but the schedule. `old` is

@@ -149,7 +149,7 @@ def run_training(  # noqa: PLR0913 - one parameter for each choice of the caller
     rendezvous: "Rendezvous | None" = None,
     measure_duration: bool = False,
 ) -> TrainingRun:
-    """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
+    """Begin or resume a run; train it to its end, or until a signal stops it; return it.
 
     Given the run's recipe, `observe` opens its callbacks and the stop requests that signals set.
     `parent` is the trained model whose weights a new run begins with, in place of random ones.
@@ -310,7 +310,7 @@ def copy_corpus_files(folder: Path, prepared: PreparedCorpus) -> None:
 
 
 def require_run_folder(folder: Path) -> None:
-    """Refuse a folder of other files, with steps but no run.json, or with links for subfolders."""
+    """Refuse a folder of other files, one with steps but no run.json, and links as subfolders."""
     require_own_folder(folder, RUN_FILE, OURS, "run", RUN_FILE)
     for name in KIND_OF_FOLDER:
         if list_steps(folder / name) and not is_run(folder):
@@ -381,9 +381,11 @@ def train_run(
     model = build_for_training(recipe, prepared.vocabularies)
     validates = prepared.dev is not None and group.rank == 0
     limit = recipe.training.micro_batch_tokens
-    epochs = EpochEnds.of_run(folder, recipe, prepared.train.fingerprint)
-    on_epoch = epochs.write if group.rank == 0 else ignore_event
-    feed = build_feed(recipe, prepared, limit, epochs.read(), on_epoch).micro_batches
+    epochs = EpochEnds(folder, recipe, prepared.train.fingerprint)
+    is_kept = recipe.data.has_changed_pairs  # other epochs are planned in a moment
+    on_epoch = epochs.write if is_kept and group.rank == 0 else ignore_event
+    ends = epochs.read() if is_kept else ()
+    feed = build_feed(recipe, prepared, limit, ends, on_epoch).micro_batches
     optimiser = build_optimiser(model, recipe.training)
     batches, add, read = choose_loop(model, optimiser, recipe.training, feed)
     job = TrainingJob(

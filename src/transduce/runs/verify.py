@@ -36,13 +36,13 @@ class VerifiedPart:
 
 
 def verify(folder: Path | str) -> list[VerifiedPart]:
-    """Verify every byte of a run, store or model folder, or of one checkpoint, part by part.
+    """Verify a run, store, model or checkpoint byte by byte; return the verdict on each part.
 
         damaged = [part for part in transduce.verify("run") if not part.is_good]
 
     A damaged part raises no error; `VerifiedPart.reason` names the file that was changed. A folder
-    of another kind raises FolderError. A run's log.jsonl is no part, because lines are appended to
-    it that no checksum covers.
+    of another kind raises FolderError. A run's log.jsonl has no checksum and is no part, nor is its
+    epochs.json, without which a resume is only slower.
     """
     return list(verify_parts(read_path("folder", folder)))
 
@@ -102,7 +102,7 @@ def verify_step(folder: Path, step: int) -> None:
 
 
 def verify_folder(folder: Path) -> None:
-    """Raise FolderError unless all files of a store or model folder match their checksums."""
+    """Raise FolderError unless all files of a folder with a manifest match their checksums."""
     kind = "run, store or model"
     manifest = folder / MANIFEST
     if manifest.exists():

@@ -33,7 +33,7 @@ LoopFunctions = tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Updat
 
 
 def describe_training_environment(group: ProcessGroup) -> dict[str, str]:
-    """Return the versions, devices and forms that rounding depends on, to store in checkpoints."""
+    """Return what rounding depends on, for checkpoints: versions, devices, fast or plain forms."""
     found = describe_environment(
         select_device(), reduction=group.reduction, processes=group.world_size
     )

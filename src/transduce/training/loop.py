@@ -221,7 +221,7 @@ class CheckpointManager:
         result = job.validate(job.model)
         if result is None:
             return progress
-        # an irregular one, at the last step, does not count, because the run may get more updates
+        # one at the last step alone does not count for patience: the run may get more updates
         is_regular = progress.step % job.training.validate_every == 0
         progress = progress.after_validation(result, counts=is_regular)
         self.journal.write("validation", step=progress.step, **dataclasses.asdict(result))
@@ -235,7 +235,7 @@ class CheckpointManager:
         return self.job.validate is not None and due and progress.validated_step != step
 
     def snapshot_if_due(self, progress: Progress) -> None:
-        """Write a snapshot if one is due at this step and no validation is still due at it.
+        """Write a snapshot if one is due, its folder is missing and no validation is due here.
 
         A snapshot is due at the last step and at multiples of `training.snapshot_every`. It stores
         the last validation, so a validation that is due at the same step comes first.

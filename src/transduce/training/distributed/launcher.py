@@ -29,8 +29,8 @@ GRACE_SECONDS = 5.0  # how long to wait for the exit code of a lost process
 LOST = LostProcessError.exit_code
 # exit codes that all processes have if one process has them
 SHARED_ENDS = (0, 5, 129, 130, 143, 152)
-# exit codes of rank 0 after it has printed the reason
-EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
+# exit codes of rank 0 after which nothing more is printed
+EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 8, 141)
 
 
 @contextmanager
