@@ -17,6 +17,7 @@ import pytest
 from tests.view.curves.logs import update, validation, write_log
 
 import transduce
+from transduce.errors import InputError
 from transduce.view.curves.curves import (
     average_evenly,
     compute_points,
@@ -43,6 +44,13 @@ def test_a_loss_that_no_axis_can_hold_is_drawn_at_the_edge(tmp_path):
         write_log(tmp_path / name, events)
     logs = {name: read_run_log(tmp_path / name) for name in ("a", "b")}
     assert draw_curves(logs, "svg").startswith(b"<?xml")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("nats", "score"), [(2.0, 1e308), (-1_000.0, 1.0)])
+def test_a_validation_that_no_axis_can_hold_is_no_hindrance(tmp_path, nats, score):
+    run = write_log(tmp_path, [update(1, nats=5.0), validation(1, nats, score)])
+    assert draw_curves({"run": read_run_log(run)}, "svg").startswith(b"<?xml")
 
 
 @pytest.mark.filterwarnings("error")
@@ -166,6 +174,8 @@ def test_runs_are_named_by_the_ends_of_their_paths(tmp_path):
     assert name_runs([tmp_path / "a/run", tmp_path / "b/run"]) == ["a/run", "b/run"]
     assert name_runs([tmp_path / "a/one", tmp_path / "b/two"]) == ["one", "two"]
     assert name_runs([Path("/run"), Path("/a/run")]) == ["/run", "a/run"]
+    with pytest.raises(InputError, match="the same run is named twice"):
+        name_runs([tmp_path / "run", tmp_path / "other/../run"])
 
 
 @pytest.mark.parametrize(
@@ -191,9 +201,18 @@ def test_runs_and_files_that_cannot_be_drawn_are_refused(call, trained, argument
     assert ended.stderr.startswith(f"error: {answer}")
 
 
-def test_a_run_before_its_first_update_is_no_curve(call, tmp_path):
-    (tmp_path / "log.jsonl").write_text("")
+@pytest.mark.parametrize(
+    ("log", "fact"),
+    [
+        ("", "it has not taken an update yet\nhint: wait until it has"),
+        (
+            "\0\1\2",
+            "none of its log's lines is an update that can be read\nhint: look at log.jsonl",
+        ),
+    ],
+)
+def test_a_run_without_an_update_is_no_curve(call, tmp_path, log, fact):
+    (tmp_path / "log.jsonl").write_text(log)
     ended = call("curves", tmp_path, "-o", tmp_path / "x.png")
-    assert ended.code == 2
-    assert "it has not taken an update yet" in ended.stderr
+    assert (ended.code, ended.stderr) == (2, f"error: {tmp_path}: {fact}\n")
     assert not (tmp_path / "x.png").exists()

@@ -46,6 +46,14 @@ def test_what_is_saved_is_the_record(attention, tmp_path):
     assert found["source"]["pieces"] == list(attention.record.source.pieces)
 
 
+@pytest.mark.usefixtures("unchecked_types")
+def test_what_is_no_folder_or_layer_is_refused(attention):
+    with pytest.raises(InputError, match="folder must be a path, not 5"):
+        attention.save(5)
+    with pytest.raises(InputError, match="no layer '1' of the encoder here, but 1"):
+        attention.draw_figure(5, "1", (1,))
+
+
 def test_a_model_and_the_function_give_the_same(attention):
     again = transduce.attend(random_translator(), TEXT)
     assert again.record.output == attention.record.output

@@ -1,6 +1,7 @@
 """The record: equal to what the fast kernels compute, for a model's own and given outputs."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from tests.inference.random_models import SEARCH, SIZES, ensemble_of, random_tra
 
 from transduce.errors import InputError
 from transduce.inference.attention_weights import capture_attention
+from transduce.inference.load import load
 from transduce.inference.outputs import combine_models
 from transduce.mixing import find_mixing
 from transduce.packed import Packed
@@ -18,6 +20,8 @@ from transduce.settings.alignment import AlignmentHeads
 from transduce.text.clean import normalise
 from transduce.view.attention.attend import record_attention
 from transduce.vocabulary import BEGIN
+
+PARSER = Path(__file__).parents[2] / "golden/format-4/parsing-words"
 
 TEXT = "the dog sees a cat."
 
@@ -141,7 +145,12 @@ def test_a_text_longer_than_the_training_sentences_is_recorded_whole_and_said(tr
     view = record_attention(translator, "the dog " * 500, "a woman")
     assert len(view.source.pieces) == 1 + len(translator.task.source.encode("the dog " * 500)[:-1])
     assert len(view.source.pieces) > 500
-    assert "trained on at most 24" in view.notes[0]
+    assert view.notes[0].endswith("trained on at most 24: in ordinary use it would be split.")
+
+
+def test_a_long_text_for_a_parser_is_not_said_to_be_split():
+    (note,) = record_attention(load(PARSER), "the dog runs " * 60).notes
+    assert note.endswith("and the model was trained on at most 64.")
 
 
 def test_a_text_longer_than_the_learned_positions_is_refused():

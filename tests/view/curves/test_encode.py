@@ -52,6 +52,14 @@ def test_two_hundred_thousand_updates_are_kept_one_by_one():
     assert count_blocks(1_000_000, full=True) == 0
 
 
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.filterwarnings("error")
+def test_a_speed_that_no_float_can_hold_is_the_largest_finite_one(tmp_path):
+    events = [update(1, seconds=1e-308), *(update(step) for step in range(2, 401))]
+    header, packed = encode(write_log(tmp_path, events))
+    assert unpack(header, packed, "speed_high")[0] == np.float32(3e38)
+
+
 def test_single_updates_are_the_float32_of_the_log(tmp_path):
     header, packed = encode(write_log(tmp_path, [update(step) for step in range(1, 50)]))
     expected = np.array([loss(step) for step in range(1, 50)], dtype="<f4")

@@ -13,10 +13,11 @@ import pytest
 from tests.view.curves.logs import update, write_log
 from tests.view.curves.serving import serve
 
+import transduce
 from transduce.errors import FolderError, InputError, TransduceError
 from transduce.training.journal import LOG
 from transduce.view.curves import server as server_module
-from transduce.view.curves.server import CurvesServer, FollowedLog
+from transduce.view.curves.server import CurvesServer, FollowedLog, NewLines
 
 
 @pytest.fixture
@@ -248,7 +249,8 @@ def test_a_folder_that_may_not_be_entered_is_no_empty_run():
         run = write_log(Path(place, "run"), [update(1)])
         try:
             run.chmod(0o644)
-            with as_a_plain_user(), pytest.raises(TransduceError, match="Permission denied"):
-                FollowedLog(run)
+            for read in (FollowedLog, transduce.curves, lambda run: NewLines(run / LOG, 5).read()):
+                with as_a_plain_user(), pytest.raises(TransduceError, match="Permission denied"):
+                    read(run)
         finally:
             run.chmod(0o755)

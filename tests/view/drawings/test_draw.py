@@ -137,6 +137,13 @@ def test_ticks_are_round(low, high, ticks):
 
 
 @pytest.mark.usefixtures("unchecked_types")
+@pytest.mark.parametrize("symbols", [5, (5,), (5, 6, 7)])
+def test_symbols_that_are_not_two_sizes_are_refused(symbols):
+    with pytest.raises(InputError, match="symbols must be the sizes of two vocabularies, not"):
+        transduce.draw_model(symbols=symbols)
+
+
+@pytest.mark.usefixtures("unchecked_types")
 def test_a_recipe_that_is_no_name_is_refused():
     with pytest.raises(InputError, match="recipe: a name"):
         transduce.draw_positions(3)  # type: ignore[arg-type]

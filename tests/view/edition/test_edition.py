@@ -88,6 +88,12 @@ def test_equations_are_those_of_the_docstrings():
     assert f"</msup></mrow><mrow>{root}</mrow></mfrac>" in render_equation("Q Kᵀ / √d_k")
 
 
+def test_a_name_with_a_final_slash_is_refused_as_no_file(tmp_path):
+    with pytest.raises(InputError, match="ends in a slash, as a folder does"):
+        transduce.read(f"{tmp_path}/x/")
+    assert not [*tmp_path.iterdir()]
+
+
 def test_an_unknown_language_is_refused():
     with pytest.raises(InputError, match="no language 'fr'"):
         transduce.read("edition.html", language="fr")

@@ -298,6 +298,7 @@ LINE = {"part": "hook", "text": "Look at this.", "picture": "heads"}
         ([LINE | {"needs": "luck"}], "the needs 'luck' is unknown"),
         ([LINE | {"text": " "}], "a caption is empty"),
         ({"parts": []}, "it has not 1 to 15 captions"),
+        ([LINE | {"needs": "stages"}], "film.json: is no film: it has no caption without `needs`"),
     ],
 )
 def test_what_is_no_film_of_a_minute_is_refused(tmp_path, lines, reason):
@@ -314,13 +315,6 @@ def test_who_writes_no_film_is_told_where_one_lies(tmp_path, monkeypatch):
         read_film(tmp_path / "film.json")
     (told,) = re.findall(r"\S+film\.json", refused.value.hint)
     assert read_film(Path(told))
-
-
-def test_a_film_that_the_page_cannot_show_is_refused(translator, tmp_path):
-    file = tmp_path / "film.json"
-    file.write_text(json.dumps([LINE | {"needs": "stages"}]))
-    with pytest.raises(InputError, match="no caption that this page can show"):
-        explain(translator, *TEXTS, film=file)
 
 
 def test_a_film_of_ones_own_is_in_the_page_and_in_the_storyboard(translator, tmp_path):

@@ -30,11 +30,11 @@ from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.search.constraints import with_constraints
 from transduce.search.trace import LiveHypothesis, trace_beam_search
-from transduce.settings import Architecture, Data
+from transduce.settings import Architecture
 from transduce.settings.fields import require
 from transduce.tasks import constrain_source, find_task_kind
 from transduce.tasks.text import TextToText
-from transduce.text.arguments import require_count, require_string
+from transduce.text.arguments import read_path, require_count, require_string
 from transduce.view.attention.figures import FIGURES, LAYER, draw_paper_figure
 from transduce.view.attention.page import build_attention_page
 from transduce.view.attention.record import (
@@ -80,8 +80,9 @@ class Attention:
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the attention record to a new folder, as safetensors and JSON; return its path."""
-        save_record(self.record, folder)
-        return Path(folder)
+        path = read_path("folder", folder)
+        save_record(self.record, path)
+        return path
 
     def draw_figure(
         self, number: int, layer: int = LAYER, heads: Sequence[int] = (), *, word: str = ""
@@ -154,7 +155,7 @@ def record_attention(
     text = translator.task.normalise(source)
     require(bool(text), "the text is empty: it has no attention weights", "give it some words")
     (ids,) = translator.task.encode_sources([text])
-    sizes, data = translator.models[0].sizes, translator.recipe.data
+    sizes = translator.models[0].sizes
     require_positions("source", ids, sizes)
     require_attention_fits(len(ids), 0, translator, most)
     beams: Sequence[Beam] = ()
@@ -171,7 +172,7 @@ def record_attention(
     if beams:
         both = zip(steps, describe_beams(beams, output, vocabulary), strict=False)
         steps = [replace(step, beam=beam) for step, beam in both]
-    notes = tuple(list_notes(ids, data, sizes))
+    notes = tuple(list_notes(ids, translator))
     return replace(view, steps=tuple(steps), is_given=target is not None, notes=notes)
 
 
@@ -319,13 +320,13 @@ def describe_beams(
         )
 
 
-def list_notes(ids: Sequence[int], data: Data, sizes: Architecture) -> Iterator[str]:
+def list_notes(ids: Sequence[int], translator: Translator) -> Iterator[str]:
     """Yield a note if the source is longer than in training, one if there is no self-attention."""
-    if len(ids) > data.max_length:
-        yield (
-            f"The text has {len(ids):,} pieces, and the model was trained on at most "
-            f"{data.max_length:,}: in translation it would be split."
-        )
+    most, sizes = translator.recipe.data.max_length, translator.models[0].sizes
+    if len(ids) > most:
+        more = ": in ordinary use it would be split" if translator.task.split_levels else ""
+        fact = f"The text has {len(ids):,} pieces, and the model was trained on at most {most:,}"
+        yield f"{fact}{more}."
     if sizes.mixing != "self-attention":
         yield (
             f"This model has no self-attention: architecture.mixing is {sizes.mixing}. Only its "

@@ -72,11 +72,11 @@ def require_heads(heads: tuple[int, ...], layer: int, layers: tuple[int, ...], c
     """Raise InputError unless `layer` is in the recorded `layers` and each head is 1 to `count`."""
     if layer not in layers:
         known = ", ".join(map(str, layers)) or "none"
-        fact = f"there is no layer {layer} of the encoder here, but {known}"
+        fact = f"there is no layer {layer!r} of the encoder here, but {known}"
         raise InputError(fact, "--layer with one of these, or --find")
     for head in heads:
         if head not in range(1, count + 1):
-            fact = f"there is no head {head}: this model has {count:,}"
+            fact = f"there is no head {head!r}: this model has {count:,}"
             raise InputError(fact, f"--heads with numbers from 1 to {count}, or --find")
 
 

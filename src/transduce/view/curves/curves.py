@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
@@ -20,6 +21,7 @@ from transduce.errors import InputError
 from transduce.runs.plots import encode_image
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
+from transduce.training.journal import LOG
 from transduce.view.curves.read_log import RunLog, Updates, Validation, read_run_log
 
 if TYPE_CHECKING:
@@ -78,8 +80,11 @@ def curves(
     named = zip(name_runs(folders), folders, strict=True)
     logs = {name: (folder, read_run_log(folder)) for name, folder in named}
     for folder, log in logs.values():
-        fact = f"{folder}: it has not taken an update yet"
-        require(len(log.updates) > 0, fact, "wait until it has")
+        fact, hint = f"{folder}: it has not taken an update yet", "wait until it has"
+        if log.unreadable:
+            fact = f"{folder}: none of its log's lines is an update that can be read"
+            hint = f"look at {LOG}"
+        require(len(log.updates) > 0, fact, hint)
     found = tuple(
         RunCurve(name, folder, tuple(compute_points(log))) for name, (folder, log) in logs.items()
     )
@@ -121,12 +126,12 @@ def encode_curves(
 
 def name_runs(runs: Sequence[Path]) -> list[str]:
     """Return the runs' shortest path endings that differ; raise InputError if a run is repeated."""
+    folders = {os.path.realpath(run) for run in runs}
+    require(len(folders) == len(runs), "the same run is named twice", "name each once")
     parts = [run.absolute().parts for run in runs]
-    for length in range(1, max(map(len, parts)) + 1):
-        names = [str(Path(*some[-length:])) for some in parts]
-        if len(set(names)) == len(names):
-            return names
-    raise InputError("the same run is named twice", "name each once")
+    lengths = range(1, max(map(len, parts)) + 1)
+    endings = ([str(Path(*some[-length:])) for some in parts] for length in lengths)
+    return next(names for names in endings if len(set(names)) == len(names))
 
 
 def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
@@ -153,7 +158,7 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
             panels[1].plot(steps, scores, color=f"C{number}", marker=".", label=labels[name])
     dev = [one for log in logs.values() for one in dev_perplexities(log)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
-    if highest is not None:  # hide the first updates' high perplexity
+    if highest:  # hide the first updates' high perplexity; 0 is on no logarithmic axis
         panels[0].set_ylim(top=3 * highest)
     for panel in panels:
         panel.set_xlabel("updates")

@@ -72,6 +72,8 @@ def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Colum
     blocks = count_blocks(len(updates), full=full)
     durations = np.diff(updates.seconds, prepend=0.0)
     durations[durations <= 0] = np.nan
+    with np.errstate(over="ignore"):  # `pack_column` limits a speed that is infinite
+        speed = updates.target_tokens / durations  # NaN where the clock did not move
     sums = {
         "steps": np.diff(updates.step, prepend=0.0),
         "tokens": np.nan_to_num(updates.target_tokens, nan=0.0),
@@ -82,7 +84,7 @@ def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Colum
         "loss": updates.nats,
         "gradient_norm": updates.gradient_norm,
         "learning_rate": updates.learning_rate,
-        "speed": updates.target_tokens / durations,  # NaN where the clock did not move
+        "speed": speed,
     }
     columns = dict[str, Column]()
     for name, values in (sums | quantities).items():

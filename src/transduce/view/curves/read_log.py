@@ -29,7 +29,8 @@ from jaxtyping import Bool, Float64
 from transduce.datasets.cache import cache_folder
 from transduce.durable.files import atomic_file, ensure_folder, require_folder
 from transduce.durable.folder import open_regular, read_regular
-from transduce.errors import InputError, TransduceError
+from transduce.errors import TransduceError
+from transduce.settings.fields import require
 from transduce.training.journal import LOG
 
 BLOCK_BYTES = 1 << 20  # bytes read at once; blocks of 8 MiB would take new memory each time
@@ -316,9 +317,17 @@ def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
 def read_run_log(run: Path) -> RunLog:
     """Read a run's log without lines that a resume made void; InputError if there is no log."""
     require_folder(run, RUN_HINT)
-    if not (run / LOG).exists():
-        raise InputError(f"{run}: no {LOG} lies there", RUN_HINT)
+    require(not is_missing(run / LOG), f"{run}: no {LOG} lies there", RUN_HINT)
     return resolve_resumes(read_cached_log(run / LOG))
+
+
+def is_missing(path: Path) -> bool:
+    """Return whether a path does not exist; False if its folder may not be searched."""
+    try:
+        path.lstat()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
+    return False
 
 
 def resolve_resumes(part: LogPart) -> RunLog:
@@ -388,14 +397,14 @@ def read_validation(event: dict[str, Any]) -> Validation:
 
 
 def finite_number(value: object) -> float | None:
-    """Return a JSON value as a float, or None if it is not a finite number."""
+    """Return a JSON value as a float, or None if it is not a number up to ±1e300."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         number = float(value)
     except OverflowError:
         return None
-    return number if math.isfinite(number) else None
+    return number if abs(number) <= LARGEST else None
 
 
 # --- Lines of an untrusted file -------------------------------------------------------------------

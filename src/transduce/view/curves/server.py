@@ -3,7 +3,6 @@
 Memory keeps what was read of each log, so that only new bytes are read.
 """
 
-import os
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -27,6 +26,7 @@ from transduce.view.curves.read_log import (
     UNREADABLE,
     RunLog,
     empty_part,
+    is_missing,
     join_parts,
     read_cached_log,
     read_log_part,
@@ -73,15 +73,6 @@ class FollowedLog:
             return resolve_resumes(self.known)
 
 
-def is_missing(path: Path) -> bool:
-    """Return whether a path does not exist; False if its folder may not be searched."""
-    try:
-        path.lstat()
-    except OSError as error:
-        return isinstance(error, FileNotFoundError | NotADirectoryError)
-    return False
-
-
 def has_line_end(path: Path, offset: int) -> bool:
     """Return whether a line of a file ends just before an offset; true at offset 0.
 
@@ -108,7 +99,7 @@ class NewLines:
         The offset moves past the lines. A line of more than `MAX_BYTES` becomes a line that
         is no JSON.
         """
-        if not os.path.lexists(self.path):
+        if is_missing(self.path):
             return b"" if self.offset == 0 else None
         if not has_line_end(self.path, self.offset):
             return None

@@ -3,7 +3,7 @@
 from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.text.arguments import require_count
+from transduce.text.arguments import describe_value, is_pair, require_count
 from transduce.view.drawings.axes import CATEGORY10
 
 BASE = "table3/base"
@@ -33,6 +33,8 @@ def draw_model(
     require_form(language, theme)
     chosen = find_recipe(recipe)
     symbols = symbols or (chosen.data.vocabulary_size,) * 2
+    fact = f"symbols must be the sizes of two vocabularies, not {describe_value(symbols)}"
+    require(is_pair(symbols), fact)
     for size in symbols:
         require_count("symbols", size)
     return draw_figure_1(chosen, symbols, language, theme)

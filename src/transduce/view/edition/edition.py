@@ -52,7 +52,8 @@ def read(output: Path | str, *, language: str = "") -> Path:
     known = ("en", *read_texts("edition"))
     fact = f"the page has no language {language!r}"
     require(language in ("", *known), fact, f"known: {', '.join(known)}")
-    path = resolve_output(read_path("output", output))
+    read_path("output", output)  # as a Path it would lose a final slash, which is refused
+    path = resolve_output(output)
     write_atomically(path, build_edition(language).encode())
     return path
 

@@ -11,9 +11,8 @@ from typing import Any, final
 
 from transduce.durable.json import parse_json, parse_record
 from transduce.errors import InputError
-from transduce.settings.fields import require
 from transduce.text.files import read_bytes
-from transduce.view.page.document import Texts, part_file, read_part, read_texts, texts_file
+from transduce.view.page.document import Texts, part_file, read_part, read_texts
 
 PAGE, ENGLISH, OWN_TOUR = "explainer", "en", "explainer/tour.json"
 MAX_BYTES, NAMED = 1 << 20, 3  # of a file; texts that an error names
@@ -70,7 +69,9 @@ def read_texts_file(file: Path, wanted: Texts) -> Texts:
 
     A text that the page lacks is also refused, and a translation without its text's placeholders.
     """
-    hint = f"{texts_file(PAGE, 'de')} has each text of the page; translate its right side"
+    hint = (
+        f"{part_file(f'{PAGE}/texts/de.json')} has each text of the page; translate its right side"
+    )
     if not CODE.fullmatch(file.stem):
         raise InputError("its name is no code of a language", "fr.json for French", file=file)
     try:
@@ -164,6 +165,8 @@ def read_film(file: Path | None) -> list[Caption]:
         if characters > MOST_CHARACTERS:
             fact = f"its captions have {characters:,} characters"
             raise ValueError(f"{fact}, and a minute has room for {MOST_CHARACTERS}")
+        if all(line.needs for line in film):
+            raise ValueError("it has no caption without `needs`, which every page can show")
     except ValueError as error:
         hint = f"{part_file(OWN_FILM)} is the page's own, and shows the form"
         raise InputError(f"is no film: {error}", hint, file=file) from error
@@ -193,10 +196,7 @@ def choose_lines(header: Mapping[str, Any]) -> list[Caption]:
         "stages": len(header["stages"]) > 1,
     }
     lines = [Caption(**line) for line in header["film"]]
-    found = [line for line in lines if has[line.needs]]
-    fact = "the film has no caption that this page can show"
-    require(bool(found), fact, "write a caption without `needs`")
-    return found
+    return [line for line in lines if has[line.needs]]
 
 
 def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, str]) -> str:

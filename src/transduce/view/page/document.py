@@ -142,13 +142,8 @@ def read_texts(page: str) -> dict[str, Texts]:
     return {code: json.loads(found[code].read_text(encoding="utf-8")) for code in sorted(found)}
 
 
-def texts_file(page: str, language: str) -> str:
-    """Return the path of the file with a page's texts in a language."""
-    return part_file(f"{page}/texts/{language}.json")
-
-
 def part_file(name: str) -> str:
-    """Return the path of a file of the pages' package, such as "explainer/film.json"."""
+    """Return the path of a file of the pages' package, such as "explainer/texts/de.json"."""
     return str(files(PACKAGE).joinpath(*name.split("/")))
 
 
