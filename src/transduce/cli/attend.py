@@ -160,10 +160,10 @@ def command(
     paper's layer and heads or from others. Heads of another model have other tasks: --find prints
     how strongly each one shows the figure's effect, and draws the strongest.
 
-    --survey surveys all heads on the pairs of a file TEXT, one pair a line with a tab between the
-    sides, or with the target sides in the file --target: what each head tends to read, entropy,
-    distance, the share of its weights on aligned words, and what the loss gains without it. Prints
-    a table; -o writes a page.
+    --survey takes a file TEXT of pairs, one pair a line with a tab between the sides, or with the
+    target sides in the file --target. For each head it prints what the head tends to read, entropy,
+    distance, the share of its weights on aligned words, and how much the loss rises without it.
+    -o also writes a page.
 
     \b
     transduce attend model "The dog sees a cat." -o attention.html

@@ -58,7 +58,7 @@ def command(
 
 
 def require_choice(output: Path | None, *, full: bool, serve: bool, port: int | None) -> None:
-    """Raise InputError unless -o or --serve (not both), --full with .html, --port with --serve."""
+    """Refuse none or both of -o and --serve, --full without .html, and --port without --serve."""
     if (output is None) != serve:
         raise InputError(
             "either -o or --serve" if serve else "nothing says where the curves go",

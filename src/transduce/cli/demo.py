@@ -173,7 +173,7 @@ def suggest_next_steps(model: Path) -> list[str]:
 def finish(model: Path, folder: Path) -> None:
     """Print what to try next; write the page in which the run's model computes step by step.
 
-    If no page can run the model, such as a large one, none is written, and a line says why.
+    If the model is too large or otherwise unfit for a page, none is written, and a line says why.
     """
     from transduce.errors import InputError
     from transduce.view.explainer.explain import explain

@@ -30,7 +30,7 @@ TERMINAL_SIZE = re.compile("[1-9][0-9]{0,3}")
 def build_console() -> "Console":
     """Build a rich console on standard error, which honours NO_COLOR and TERM=dumb.
 
-    Many build servers set FORCE_COLOR. Even then, a file does not count as a terminal.
+    A file does not count as a terminal, even with FORCE_COLOR, which many build servers set.
     """
     from rich.console import Console
 
@@ -123,7 +123,7 @@ def _given() -> Mapping[str, object]:
 
 
 def escape_controls(text: str) -> str:
-    """Return a text with control characters as escapes such as \\x1b, which no terminal obeys."""
+    """Return a text with control, format and surrogate characters as escapes such as \\x1b."""
     return "".join(
         character.encode("unicode_escape").decode()
         if unicodedata.category(character) in ("Cc", "Cf", "Cs")

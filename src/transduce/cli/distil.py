@@ -105,7 +105,7 @@ def command(
     """Translate text by TEACHER, and train a small student on the good pairs.
 
     Several teachers are an ensemble. The stages are folders in OUTPUT: text, shards (the teacher's
-    translations of 10,000 lines each), pairs (with a report of the rules that others broke), run
+    translations of 10,000 lines each), pairs (with a report on the pairs that broke a rule), run
     (the student's training), model (the student) and report (a page of all stages). The same
     command again resumes after the last finished stage, shard or checkpoint.
     """

@@ -88,8 +88,8 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     and REFERENCE seem to be exchanged. `transduce score --against` tests whether the translations
     of two models (-o) differ by more than chance.
 
-    With --contrast a table follows, of lines changed as training changes them by settings such as
-    data.upper_case: capitals and end marks on both sides, typing errors in the source only.
+    With --contrast a table follows with the scores of changed lines. The changes are those of
+    settings such as data.upper_case: capitals and end marks on both sides, typos in the source.
     """
     require(baseline != "", "--baseline is empty", "a file, or CORPUS:SPLIT")
     is_stdout_free = output is None or not means_standard_output(output)

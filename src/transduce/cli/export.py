@@ -49,7 +49,7 @@ def command(
     """Write MODEL as files that another program loads, and compare the outputs.
 
     MODEL is a model folder, or a run, whose newest checkpoint is used. If that program is
-    installed, it translates some lines before the result gets its name, and the numbers of equal
+    installed, it translates some lines before OUTPUT appears, and the numbers of equal
     outputs and the differences of log P are printed. Standard error says what the other program
     does differently; a model that it cannot compute is refused.
 

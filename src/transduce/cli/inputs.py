@@ -229,7 +229,7 @@ class TextOptions:
         )
 
     def find_text(self, split: Literal["", "dev_", "old_", "test_"]) -> "Pairs | None":
-        """Return the text named by fields with the prefix `split`, or None; refuse a side alone.
+        """Return the text of the fields with prefix `split`, or None; refuse one side or two texts.
 
         It may be the training text (the first of several --pairs), the development set, the older
         text to mix into the new, or the test set.
@@ -283,7 +283,7 @@ class TextOptions:
         return TaskFiles(path, TRANSLATION, split, columns)
 
     def pair_columns(self) -> "Columns | None":
-        """Return the columns of the first of --pairs; None for its default ones, or without any."""
+        """Return the columns of the first of --pairs; None if default, or without --pairs."""
         from transduce.runs.texts import TaskFiles
 
         found = self.find_text("") if self.pairs else None

@@ -79,7 +79,7 @@ class TextCounter:
             yield outputs
 
     def warn_if_empty(self) -> None:
-        """Print a warning if lines had text and no output has."""
+        """Print a warning if two lines or more had text and no output has."""
         if self.sources > 1 and not self.outputs:
             fact = "every output is empty; has the model been trained long enough?"
             display.print_message(f"warning: {fact}")

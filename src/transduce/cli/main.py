@@ -131,8 +131,8 @@ def main() -> NoReturn:
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
         signal.signal(number, signal.SIG_IGN)  # do not interrupt Python's shutdown
-    # If Ctrl-C came in an `exec` of text, such as that of a dataclass, `python -m` ends by
-    # SIGINT instead of with the exit code, unless another `exec` ends well.
+    # If Ctrl-C interrupted an `exec`, such as that of a dataclass, `python -m` ends by SIGINT and
+    # not with the exit code, unless a later `exec` ends well.
     exec("")
     if "RANK" in os.environ:  # this is one of several processes
         # All output is written. A thread of torch.distributed may still need the interpreter to

@@ -57,7 +57,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the first argument, its command, and the other arguments; refuse unknown names."""
+        """Return (name, command, its words by `split_words`); refuse an unknown name."""
         name = args[0]
         known = self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
@@ -80,8 +80,8 @@ def split_words(command: click.Command, context: click.Context, words: list[str]
     """Return `words` with -o=FILE split into -o and FILE; refuse repeated or misplaced options.
 
     click would take =FILE as the file's name. Raises InputError for an option in place of another's
-    value, one with a printed dash, and one that is given twice but takes one value; if that is a
-    number, the last one counts.
+    value, one with a printed dash, and one that takes one value and is given twice. An option that
+    takes a number may be given twice, and its last value counts.
     """
     options = {name: one for one in command.get_params(context) for name in one.opts}
     end = words.index("--") if "--" in words else len(words)
@@ -144,7 +144,7 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
 
 
 def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
-    """Run a click command as click's own `main` does, but without its error handling."""
+    """Run a click command as click's own `main` does, but leave errors to the caller; return 0."""
     if instruction := os.environ.get(COMPLETION):
         from click.shell_completion import shell_complete
 

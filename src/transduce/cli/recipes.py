@@ -228,7 +228,7 @@ def _format_setting(one: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _format_value(value: object) -> str:
-    """Format a value as `--set` and TOML accept it; cut a name too long for a table's column."""
+    """Format a value for a table, as `--set` accepts it; cut a text of more than 40 characters."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return (

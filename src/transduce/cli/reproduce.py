@@ -206,8 +206,8 @@ def table2(*, pair: str, rows: RowOptions, texts: TextOptions) -> None:
     """Train the rows of Table 2, and compare BLEU and cost with the paper's.
 
     The rows are base, big, and base with recurrent, convolution or separable layers instead of
-    self-attention. Those three train on base's data for as many steps as base's training cost pays
-    for. Each row's last snapshots are averaged, and the result is scored on the given test set (by
+    self-attention. Those three train on base's data until their cost equals base's.
+    Each row's last snapshots are averaged, and the result is scored on the given test set (by
     default the corpus's). Run the same command again to resume. Several processes or machines can
     share the rows, as with table3.
 
@@ -356,9 +356,9 @@ def claims(*, only: tuple[str, ...] | None, seeds: int, output: Path, as_json: b
     """Measure the paper's claims that are in no table, each with a verdict.
 
     Costs are counted and timed, small models are trained from several seeds on our own phrasebook,
-    and printed numbers are calculated again. A claim holds, or does not, by the 95 % interval of
-    differences within a seed; else it is within chance. The same command again resumes; several
-    processes may share the folder. All claims take about two hours on two cores.
+    and printed numbers are calculated again. A claim holds if the 95 % interval of the mean over
+    seeds lies inside the claimed range, holds not if outside, and else is within chance. The same
+    command resumes; several processes may share the folder. All take about two hours on two cores.
 
     \b
     transduce reproduce claims -o claims

@@ -247,7 +247,7 @@ def report_texts(
 
 
 def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
-    """Warn of each text that is pairs, JSON or trees, and of invisible characters in only some.
+    """Warn of each text that is pairs, JSON or trees, and if only some have invisible characters.
 
     Text that is not in NFC counts like text with invisible characters.
     """

@@ -1,4 +1,4 @@
-"""Handle signals in commands: the first requests a stop, the second ends the process at once."""
+"""Handle signals: in a training the first requests a stop, and the second ends it at once."""
 
 import ctypes
 import importlib.util
@@ -35,7 +35,7 @@ class SignalsDeferred(MetaPathFinder):
     """
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """Return a spec that delays signals in the main thread's first import of torch, or None."""
+        """Return a spec that delays signals in the main thread's first torch import, else None."""
         if name != "torch" or threading.current_thread() is not threading.main_thread():
             return None
         sys.meta_path.remove(self)

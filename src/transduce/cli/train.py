@@ -267,7 +267,7 @@ def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
 
 @contextmanager
 def hint_at_copy(output: Path, address: str) -> Iterator[None]:
-    """If `address` is not "", add to an InputError's hint that `output` was put back from it."""
+    """In a with block, add to an InputError's hint that `output` came back from any `address`."""
     try:
         yield
     except InputError as error:
