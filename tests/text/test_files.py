@@ -295,7 +295,7 @@ def test_two_of_several_columns_are_chosen(file):
     assert next(read_pairs_tsv(path, (3, 1))) == ("Ein Hund.", "7")
     with pytest.raises(InputError, match="line 1: 3 columns, and --columns asks for number 4"):
         next(read_pairs_tsv(path, (4, 1)))
-    with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*columns=1,2"):
+    with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*columns=\(1, 2\)"):
         next(TaskFiles(path, TRANSLATION).read())
 
 
