@@ -15,6 +15,8 @@ from transduce.cleaning.rules import (
 )
 from transduce.errors import InputError
 
+GERMAN = "<tuv xml:lang='de'><seg>Ein Hund!</seg></tuv>"
+
 
 @pytest.mark.parametrize(
     ("source", "target", "broken"),
@@ -79,6 +81,14 @@ def test_lines_of_a_test_set_are_found_whatever_their_case_and_punctuation(tmp_p
     rules = Rules(test_lines=read_test_lines([tmp_path / "marks"]))
     assert rules.find_broken("a café", "das Café!") == ["leak"]
     assert rules.find_broken("x", "का") == []
+
+
+def test_the_reason_why_a_unit_of_a_memory_is_no_pair_is_no_line_of_a_test_set(tmp_path):
+    units = ("<tuv xml:lang='en'><seg>{}</seg></tuv>" + pair for pair in (GERMAN, ""))
+    body = "".join(f"<tu>{one.format('A dog.')}</tu>" for one in units)
+    text = f"<tmx><header srclang='en'/><body>{body}</body></tmx>"
+    (tmp_path / "test.tmx").write_text(text)
+    assert read_test_lines([tmp_path / "test.tmx"]) == {"adog", "einhund"}
 
 
 @pytest.mark.parametrize("code", ["no", "pt_BR", "sr_Latn"])

@@ -22,6 +22,7 @@ FIVE = Data(copied_token=0.3, typos=0.3, no_end_mark=0.4, title_case=0.2, upper_
     [
         ("upper_case", EN_DE, GERMAN, ("WHO ATE IT?", "WER ASS ES?")),
         ("upper_case", TR_EN, ("ısır, iki", "bite, two"), ("ISIR, İKİ", "BITE, TWO")),
+        ("upper_case", ("tr-TR", "az_AZ"), ("izin", "iki"), ("İZİN", "İKİ")),
         ("upper_case", EN_ZH, CHINESE[::-1], ("I AM GLAD.", "我很高兴。")),
         ("upper_case", ZH_EN, CHINESE, CHINESE),
         (

@@ -220,6 +220,12 @@ def test_sides_of_different_length_are_refused_with_both_counts(file, ours, thei
     assert "look near" not in str(error.value)
 
 
+def test_a_side_from_standard_input_is_called_so_where_lengths_differ(file, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"a\n")))
+    with pytest.raises(InputError, match=r"standard input has 1 lines, but .*/t has 2"):
+        list(read_pairs("-", file(b"b\nb\n", name="t")))
+
+
 def test_where_the_sides_lost_each_other_is_said(file):
     lengths = [(7 * i * i) % 83 + 5 for i in range(600)]
     ours = b"".join(b"x" * n + b"\n" for n in lengths)
@@ -295,7 +301,7 @@ def test_two_of_several_columns_are_chosen(file):
     assert next(read_pairs_tsv(path, (3, 1))) == ("Ein Hund.", "7")
     with pytest.raises(InputError, match="line 1: 3 columns, and --columns asks for number 4"):
         next(read_pairs_tsv(path, (4, 1)))
-    with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*columns=1,2"):
+    with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*columns=\(1, 2\)"):
         next(TaskFiles(path, TRANSLATION).read())
 
 

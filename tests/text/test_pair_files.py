@@ -202,6 +202,7 @@ def test_files_of_other_variants_of_the_same_languages_are_pairs(tmp_path):
     assert read(tmp_path, "a.xlf", text) == found
     text = xliff_of_files(("color", "colour", "en-US", "en-GB"), ("grey", "gray", "en-GB", "en-US"))
     assert read(tmp_path, "a.xlf", text) == [("color", "colour"), ("gray", "grey")]
+    assert detect_languages(tmp_path / "a.xlf") == ("en-us", "en-gb")
 
 
 def test_a_memory_is_not_read_as_the_text_of_one_side(tmp_path):
@@ -229,12 +230,22 @@ def test_a_memory_is_not_read_as_the_text_of_one_side(tmp_path):
             None,
             "source language is en-us\nhint: columns en-us,en-gb names",
         ),
-        ("a.tmx", tmx([unit(en="a")]), None, "none of its 1 .*\nhint: .* one language, en$"),
+        (
+            "a.tmx",
+            tmx([unit(en="a")]),
+            None,
+            "has a finished text for source and target\nhint: .* one language, en$",
+        ),
         ("a.tmx", tmx(["<tu><tuv><seg>a</seg></tuv></tu>"]), None, "hint: .* have no language$"),
         ("a.tmx", tmx([], doctype='<!DOCTYPE t [<!ENTITY a "x">]>'), None, "declares the entity a"),
         ("a.tmx", tmx(["<tu>" * 200]), None, "over 100 nested elements"),
         ("a.csv", "a,A,b\n1,2,3\n", ("a", "b"), "several columns are called a"),
-        ("a.csv", "a,b,c\n1,2,3\n", None, "no column is called source\nhint: .*: a, b, c"),
+        (
+            "a.csv",
+            "\n\na,b,c\n1,2,3\n",
+            None,
+            "line 3: no column is called source\nhint: .*: a, b, c",
+        ),
         ("a.csv", "a,b\nc\n", None, "line 2: 1 column, and number 2 is read"),
         ("a.csv", "a,b\nc, d,e\n", None, "line 2: 3 columns, and the first row has 2"),
         ("a.csv", "a,b\nc\0,d\n", None, "line 2: a NUL character"),
@@ -263,6 +274,13 @@ def test_an_encoding_that_was_not_named_is_refused_with_its_line(tmp_path, numbe
     lines = ["a dog,ein Hund\n"] * (number - 1)
     (tmp_path / "a.csv").write_bytes("".join([*lines, "ä,b\n", *lines]).encode("latin-1"))
     with pytest.raises(InputError, match=f"line {number}: not UTF-8"):
+        list(read_pair_file(tmp_path / "a.csv"))
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16LE", "UTF-16BE", "UTF-32LE", "LATIN1"])
+def test_the_hint_names_the_encoding_of_a_csv_file(tmp_path, encoding):
+    (tmp_path / "a.csv").write_bytes("source,target\r\nä,b\r\n".encode(encoding))
+    with pytest.raises(InputError, match=f"iconv -f {encoding} -t UTF-8"):
         list(read_pair_file(tmp_path / "a.csv"))
 
 

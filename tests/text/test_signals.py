@@ -69,6 +69,7 @@ def test_a_png_is_read_whatever_its_filter(tmp_path, kind):
 
 def test_a_png_that_was_written_is_read_again(tmp_path):
     assert read(tmp_path, write_png(PIXELS)) == PICTURE
+    assert read(tmp_path, write_png(PIXELS) + b"what viewers ignore") == PICTURE
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,8 @@ def test_loud_and_soft_sounds_of_8_and_16_bits_agree(tmp_path):
         (build_wav(bytes(8), channels=2), "a sound of 2 channels"),
         (build_wav(bytes(9), width=3), "a sound of 24 bits a sample"),
         (b"P5 0_7 5 255\n" + bytes(35), "the header of a PGM has width"),
-        (build_wav(b""), "has 0 samples"),
+        (build_wav(b""), "has no samples"),
+        (build_wav(bytes(200_000)), "has more than 65,535 samples"),
         (build_wav(bytes(9))[:36] + b"LIST\xe8\x03\0\0INFO", "or damaged \\(cut"),
         (build_wav(bytes(9))[:30], "or damaged \\(cut"),
         (build_wav(bytes(9))[:-1], "fewer samples than its head says"),

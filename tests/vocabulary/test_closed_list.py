@@ -81,7 +81,7 @@ def test_a_damaged_file_is_refused(labels, damage):
         Vocabulary.from_bytes(json.dumps(file).encode())
 
 
-@pytest.mark.parametrize("label", ["", "a b", "</s>", "<s>"])
+@pytest.mark.parametrize("label", ["", "a b", "a\tb", "</s>", "<s>"])
 def test_what_cannot_be_a_label_is_refused(label):
     with pytest.raises(InputError, match="cannot be a label"):
         learn_closed_list([["good", label]])

@@ -20,7 +20,7 @@ from transduce.text.languages import (
     rank_languages,
     to_detected_code,
 )
-from transduce.text.pair_files import is_exchange_file, read_pair_file
+from transduce.text.pair_files import is_exchange_file, is_memory, read_pair_file
 from transduce.text.placeholders import count_items, count_numbers
 
 Pair = tuple[str, str]
@@ -136,12 +136,17 @@ def strip_to_letters(text: str) -> str:
 
 
 def read_test_lines(files: Iterable[Path]) -> frozenset[str]:
-    """Return test sets' lines, or both sides of their pairs, as lower-case letters and digits."""
+    """Return test sets' lines, or both sides of their pairs, as lower-case letters and digits.
+
+    Units of a translation memory that are no pairs are left out.
+    """
     sides = set[str]()
     for file in files:
         is_table = is_exchange_file(file)  # CSV or a translation memory
         rows = read_pair_file(file) if is_table else (line.split("\t") for line in read_lines(file))
-        sides.update(strip_to_letters(side) for row in rows for side in row)
+        # a unit of a memory that is no pair gives ("", reason)
+        found = (row for row in rows if row[0] or not is_memory(file))
+        sides.update(strip_to_letters(side) for row in found for side in row)
     return frozenset(filter(None, sides))
 
 

@@ -15,6 +15,7 @@ from typing import TypeVar, final
 
 from transduce.settings import Data
 from transduce.settings.data import CHANGES
+from transduce.text.languages import read_primary_code
 from transduce.text.sentences import CLAUSE_ENDS, CLOSING, split_clauses, split_sentences
 
 Option = TypeVar("Option")
@@ -67,7 +68,7 @@ def upper_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> 
 
 def to_capitals(text: str, language: str) -> str:
     """Return text in capitals, with İ for the i of Turkish and Azerbaijani."""
-    return (text.replace("i", "İ") if language in DOTTED else text).upper()
+    return (text.replace("i", "İ") if read_primary_code(language) in DOTTED else text).upper()
 
 
 def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:

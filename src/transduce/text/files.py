@@ -147,7 +147,8 @@ def read_pairs(
         if ours is None or theirs is None:
             more = number + sum(1 for _ in both)
             counts = (number - 1, more) if ours is None else (more, number - 1)
-            fact = f"{source} has {counts[0]:,} lines, but {target} has {counts[1]:,}"
+            names = display_name(source), display_name(target)
+            fact = f"{names[0]} has {counts[0]:,} lines, but {names[1]} has {counts[1]:,}"
             hint = "line i of one file must be the translation of line i of the other"
             if line := detector.first_misaligned_line:
                 hint += f"; look near line {line}: from there on their lengths do not match"
@@ -406,9 +407,9 @@ BEGINNINGS = (  # first bytes, what such a file is, and what to do with it
     (b"%PDF-", "a PDF", "`pdftotext FILE` writes its text"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document (such as DOC)", SAVE_AS),
     (b"{\\rtf", "a document in rich text format (RTF)", SAVE_AS),
-    (b"\x1f\x8b", "packed by gzip", "unpack it, or let its name end in .gz"),
-    (b"\xfd7zXZ\0", "packed by xz", "unpack it, or let its name end in .xz"),
-    (b"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it, or let its name end in .zst"),
+    (b"\x1f\x8b", "packed by gzip", "unpack it, or give a file whose name ends in .gz"),
+    (b"\xfd7zXZ\0", "packed by xz", "unpack it, or give a file whose name ends in .xz"),
+    (b"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it, or give a file whose name ends in .zst"),
     (b"BZh91AY&SY", "packed by bzip2", "unpack it: `bunzip2 FILE`"),
     (b"\x04\x22\x4d\x18", "packed by lz4", "unpack it: `unlz4 FILE`"),
     (b"\x1f\x9d", "packed by compress", "unpack it: `uncompress FILE`"),

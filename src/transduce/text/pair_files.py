@@ -25,6 +25,7 @@ from transduce.text.files import (
     display_name,
     explain_read_errors,
     find_wide_encoding,
+    guess_encoding,
     open_unpacked,
     read_pairs_tsv,
 )
@@ -151,7 +152,7 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
             for row in filter(None, rows):
                 if places is None:
                     width = len(row)
-                    places, is_head = find_columns(row, columns, name)
+                    places, is_head = find_columns(row, columns, name, rows.line_num)
                     if is_head:
                         continue
                 require_no_more_cells(row, width, name, rows.line_num)
@@ -161,7 +162,9 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
             raise InputError(f"is no CSV: {error}", hint, file=name, line=rows.line_num) from None
         except UnicodeDecodeError as error:  # it has the bytes after line `rows.line_num`
             ends = LINE_END.findall(error.object[: error.start].decode(encoding, "ignore"))
-            convert = "convert it, for example: iconv -f LATIN1 -t UTF-8 OLD > NEW"
+            convert = (
+                f"convert it, for example: iconv -f {guess_encoding(head, 1)} -t UTF-8 OLD > NEW"
+            )
             hint = "is the file complete? save it again" if wide else convert
             fact = f"not {wide or 'UTF-8'}"
             raise InputError(fact, hint, file=name, line=rows.line_num + 1 + len(ends)) from None
@@ -200,7 +203,7 @@ def take_pair(row: Sequence[str], places: tuple[int, int], name: str, line: int)
 
 
 def find_columns(
-    row: Sequence[str], columns: Columns | None, name: str
+    row: Sequence[str], columns: Columns | None, name: str, line: int
 ) -> tuple[tuple[int, int], bool]:
     """Return the (source, target) indices in a CSV's first row, and whether the row is a heading.
 
@@ -214,14 +217,14 @@ def find_columns(
         if isinstance(column, int):
             if column > len(row):
                 fact = f"{count_columns(row)}, and --columns asks for number {column}"
-                raise InputError(fact, "count the columns from 1", file=name, line=1)
+                raise InputError(fact, "count the columns from 1", file=name, line=line)
             indices.append(column - 1)
             continue
         if names.count(column.lower()) != 1:
             many = "several columns are" if column.lower() in names else "no column is"
             fact = f"{many} called {column}"
             hint = f"--columns names two of these: {', '.join(row)}"
-            raise InputError(fact, hint, file=name, line=1)
+            raise InputError(fact, hint, file=name, line=line)
         indices.append(names.index(column.lower()))
     is_named = isinstance(columns[0], str)
     cells = [names[index] for index in indices]
@@ -331,8 +334,7 @@ def detect_languages(path: Path) -> tuple[str, str]:
                 return choose_languages(list(texts), declared, path)
     elif find_suffix(path) in XLIFF:
         for _, above in parse_file(path, {"trans-unit", "segment"}):
-            source, target = read_declared_languages(above)
-            return source.partition("-")[0], target.partition("-")[0]
+            return choose_main_codes(read_declared_languages(above))
     return "", ""
 
 
@@ -383,8 +385,8 @@ def require_pairs(
     if not counts["units"]:
         fact = "has no unit with a text and its translation"
         raise InputError(fact, "is this a translation memory?", file=path)
-    wanted = "a source and a target" if sides is None else " and ".join(sides)
-    fact = f"none of its {counts['units']:,} units has a finished text in {wanted}"
+    wanted = "for source and target" if sides is None else f"in {' and '.join(sides)}"
+    fact = f"none of its {counts['units']:,} units has a finished text {wanted}"
     codes = list(filter(None, known))
     hint = f"--columns SOURCE,TARGET names two of its languages: {', '.join(codes)}"
     if len(codes) < 2:

@@ -104,8 +104,9 @@ def parse_file(data: bytes) -> tuple[str, int, bytes]:
     else:
         kind, row, samples = "sound", *read_wav(data)
     require(0 < row < 10**7, f"has {row:,} samples a second", "give it its real rate: sox -r RATE")
-    fact = f"has {len(samples):,} samples, and 1 to {MOST_SAMPLES:,} are read"
-    require(0 < len(samples) <= MOST_SAMPLES, fact, "cut it" if samples else "record it again")
+    require(len(samples) > 0, "has no samples", "record it again")
+    fact = f"has more than {MOST_SAMPLES:,} samples, the most that are read"
+    require(len(samples) <= MOST_SAMPLES, fact, "cut it")
     return kind, row, samples
 
 
@@ -121,6 +122,8 @@ def read_png(data: bytes) -> tuple[int, bytes]:
         if zlib.crc32(body) != check:
             raise ValueError("a wrong checksum")
         chunks.append((body[:4], body[4:]))
+        if body[:4] == b"IEND":  # viewers ignore what follows
+            break
         at += 12 + size
     width, height, depth, colour, *_, interlaced = struct.unpack(">IIBBBBB", dict(chunks)[b"IHDR"])
     require(colour == 0, f"is a PNG {COLOURS.get(colour, 'of unknown colours')}", TO_GREY)

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transduce.errors import InputError, suggest_names
 from transduce.machine.threads import require_encoding_threads
 from transduce.vocabulary.kinds import KINDS, build_closed_list, learn_word_level
-from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge, list_symbols
+from transduce.vocabulary.symbols import BLANKS, BYTES, SPECIALS, Merge, list_symbols
 from transduce.vocabulary.vocabulary import Vocabulary, require_no_surrogates
 
 WORD = "word"  # the kind of a vocabulary of whole words
@@ -63,7 +63,7 @@ def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
         raise InputError("there are no labels to learn", "is the file empty?")
     require_no_surrogates(found)
     for symbol in found:
-        if symbol in SPECIALS or " " in symbol or not symbol:
+        if symbol in SPECIALS or not symbol or not BLANKS.isdisjoint(symbol):
             raise InputError(f"{symbol!r} cannot be a label", "rename it in the data")
     return Vocabulary(build_closed_list(found))
 

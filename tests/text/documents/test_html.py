@@ -66,6 +66,8 @@ def test_the_page_names_the_language_of_its_translation():
     )
     assert split_html(PAGE, target="de").join(SENTENCES) == PAGE.replace("lang=en", "lang=de")
     assert split_html(PAGE, "fr", target="de").join(SENTENCES) == PAGE
+    page = '<html lang="en_US"><p>One.</p>'
+    assert split_html(page, "en", target="de").join(["One."]) == page.replace("en_US", "de")
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,14 @@ def test_the_page_names_the_language_of_its_translation():
 def test_a_charset_that_the_translation_will_not_have_is_a_warning(head, charset):
     warnings = parse_html(f"{head}<p>One.", ParseOptions()).warnings
     assert [charset in one for one in warnings] == ([True] if charset else [])
+
+
+@pytest.mark.parametrize("digits", ["0" * 5_000 + "65", "9" * 5_000])
+def test_a_reference_of_thousands_of_digits_stays_and_is_one_unknown_character(digits):
+    page = f'<p title="&#{digits};">A &#{digits}; dog.</p>'
+    split = split_html(page)
+    assert split.sentences == ("A \ufffd dog.",)
+    assert split.join(split.sentences) == page
 
 
 def test_a_translation_cannot_become_markup():

@@ -56,6 +56,13 @@ def test_a_longer_translation_is_wrapped_to_the_same_width():
     ]
 
 
+def test_no_line_is_broken_at_a_no_break_space():
+    for shift in range(48):
+        first = "x" * shift + " Où\xa0vas-tu\u202f?"
+        lines = parse(WRAPPED).join([first, "a", "b"], []).text.split("\n")
+        assert any("Où\xa0vas-tu\u202f?" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     "text",
     [

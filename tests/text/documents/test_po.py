@@ -190,6 +190,19 @@ def test_each_plural_form_of_the_language_is_filled(plural, wanted, doubts):
     assert ("fuzzy" in joined.text) == bool(doubts)
 
 
+@pytest.mark.parametrize("present", [(0,), (0, 2), (0, 3), (0, 2, 10)])
+def test_plural_forms_that_an_entry_lacks_are_written_in_their_order(present):
+    count = max(4, *(number + 1 for number in present))
+    file = HEADER.replace("nplurals=2; plural=(n != 1)", f"nplurals={count}; plural=n")
+    file += '\nmsgid "a dog"\nmsgid_plural "dogs"\n'
+    file += "".join(f'msgstr[{number}] ""\n' for number in present)
+    forms = [f"form {number}" for number in range(count)]
+    written = parse(file).join(forms, []).text.split('"dogs"\n')[1]
+    assert written.splitlines() == [
+        f'msgstr[{number}] "{form}"' for number, form in enumerate(forms)
+    ]
+
+
 def test_the_rule_for_plurals_ends_with_its_line_if_no_semicolon_ends_it():
     file = HEADER.replace("(n != 1);", "n == 1;") + r'"X-Generator: a\n"' + "\n"
     file += '\nmsgid "one"\nmsgid_plural "many"\nmsgstr[0] ""\nmsgstr[1] ""\n'

@@ -97,6 +97,12 @@ def test_a_long_translation_gets_more_lines_and_a_short_one_no_more():
     assert len(translate("wort " * 8)) == 2
 
 
+def test_no_line_is_broken_at_a_no_break_space():
+    cue = "1\n00:00:01,000 --> 00:00:02,500\n{}\n"
+    found = parse(cue.format("Where\nis it?")).join(["Où\u202f?"], [[]]).text
+    assert found == cue.format("Où\u202f?")
+
+
 @pytest.mark.parametrize(
     ("text", "line", "fact"),
     [

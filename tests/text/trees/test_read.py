@@ -133,11 +133,16 @@ def test_malformed_trees_can_be_left_out_and_the_others_are_read():
         "(S (NN g))) x",
         "(S (",
         "NN h))",
+        "(S (",
+        "",
+        "))",
+        "(S (NN i)))",
     ]
     errors: list[InputError] = []
     trees = list(parse_trees(lines, on_malformed=errors.append))
-    assert [tree.words for tree in trees] == [("a",), ("g",), ("h",)]
+    assert [tree.words for tree in trees] == [("a",), ("g",), ("h",), ("i",)]
     places = ["line 2, column 10", "line 4, column 9", "line 6, column 11"]
+    places += ["line 9, column 4", "line 12, column 11"]
     assert [str(error).split(":")[0] for error in errors] == places
 
 

@@ -27,7 +27,7 @@ from transduce.text.xml import escape_xml, mask_references, unescape_references
 Start = tuple[int, Kind, str]
 Attributes = list[tuple[str, str | None]]
 BLANK = r"\s|&nbsp;|&#160;|&#[xX][aA]0;"
-LANGUAGE = re.compile(r"""(\s(?:xml:)?lang\s*=\s*["']?)([a-z][a-z0-9-]*)""", re.IGNORECASE)
+LANGUAGE = re.compile(r"""(\s(?:xml:)?lang\s*=\s*["']?)([a-z][a-z0-9_-]*)""", re.IGNORECASE)
 HTML = re.compile(r"<html\b[^>]*", re.IGNORECASE)
 CHARSET = re.compile(
     r"""<meta\b(?=\s+charset|[^<>]*\bhttp-equiv)[^<>]*?\bcharset\s*=\s*["']?([\w:.-]+)""",

@@ -15,6 +15,7 @@ from transduce.text.paragraphs import split_text
 
 NARROWEST, WIDEST = 40, 120
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
+WORD = re.compile(r"(?:\S|(?<=\S)[\xa0\u202f]+(?=\S))+")  # lines are not broken at no-break spaces
 ITEM = re.compile(r"\s*(?:[-*+•–—>|#]|\d{1,3}[.)])\s")
 INDENT = re.compile(r"[^\S\n]*")
 Measure = Callable[[str], int]  # returns the number of characters that a word takes in a line
@@ -39,7 +40,7 @@ def build_block(raw: str, language: str) -> Block:
             return split.join(translations)
         body = raw.rstrip()
         first, second = (INDENT.match(line)[0] for line in body.split("\n")[:2])  # type: ignore[index]
-        words = split.join(translations).split()
+        words = WORD.findall(split.join(translations))
         lines = wrap(words, width, indents=(len(first), len(second)))
         line_end = "\r\n" if "\r\n" in body else "\n"
         return first + (line_end + second).join(lines) + raw[len(body) :]

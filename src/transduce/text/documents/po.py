@@ -187,7 +187,7 @@ def fill_gaps(
 
 
 def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
-    """Write `text` into `lines` as a gap's field, in place of the old one or at the entry's end.
+    """Write `text` into `lines` as a gap's field, in place of the old one or after the form before.
 
     `lines` has a list of new lines for each line of the file.
     """
@@ -197,8 +197,10 @@ def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
     if gap.name in fields:
         start, end = fields[gap.name].start, fields[gap.name].end
         lines[start:end] = [written, *[[]] * (end - start - 1)]
-    else:
-        lines[gap.entry.end - 1] = [*lines[gap.entry.end - 1], *written]
+    else:  # a plural form; msgfmt takes them in order only, and msgstr[10] follows msgstr[2]
+        key = (len(gap.name), gap.name)
+        end = max(one.end for name, one in fields.items() if (len(name), name) < key)
+        lines[end - 1] = [*lines[end - 1], *written]
 
 
 def mark_fuzzy(lines: list[list[str]], entry: Entry) -> None:

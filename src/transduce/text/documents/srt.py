@@ -14,15 +14,15 @@ from dataclasses import replace
 from transduce.errors import InputError
 from transduce.text.documents.document import Block, Document, ParseOptions, build_document
 from transduce.text.documents.markup import split_markup
-from transduce.text.documents.plain import wrap_evenly
+from transduce.text.documents.plain import LINE, wrap_evenly
 from transduce.text.inline import Kind, Links, Piece
 from transduce.text.sentences import can_end_sentence, can_start_sentence
 
-LINE = re.compile(r"[^\n]*\n|[^\n]+")
 TIME = r"\d{1,3}:\d\d:\d\d[,.]\d{1,3}"
 TIMES = re.compile(rf"\s*({TIME})\s*-->\s*({TIME})(?:\s.*)?")
 TAG = re.compile(r"(</?(?:[biu]|font)(?:\s[^<>]*)?>|\{\\[^{}]*\})", re.IGNORECASE)
-WORD = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\S)+")  # a space inside of a tag does not end a word
+# a space inside of a tag does not end a word, nor does a no-break space
+WORD = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\S|(?<=\S)[\xa0\u202f]+(?=\S))+")
 NAME = re.compile(r"</?([a-z]+)", re.IGNORECASE)
 SPEAKER = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\s)*[-–—]")
 WIDTH = 42  # the most characters in a line of a subtitle, by most style guides

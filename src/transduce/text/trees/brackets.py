@@ -202,8 +202,8 @@ class TreeParser:
         if bracket.constituent is not None:
             self.ends[bracket.constituent] = len(self.words)
         elif bracket.word is None:
-            self.column, self.line = bracket.column, bracket.line
-            raise self._error("an empty constituent", "a bracket holds a word or brackets")
+            fact, hint = "an empty constituent", "a bracket holds a word or brackets"
+            raise InputError(fact, hint, file=self.file, line=bracket.line, column=bracket.column)
         else:
             self._add_leaf(bracket.label or "", bracket.word)
 
