@@ -27,13 +27,14 @@ def test_a_form_is_answered_as_json_is(client, translator):
     assert client.form("/translate", **fields).json == {"translatedText": translator(LINES[0])}
 
 
-def test_a_form_with_parts_is_answered_too(client, translator):
+@pytest.mark.parametrize("name", ["boundary", "Boundary"])
+def test_a_form_with_parts_is_answered_too(client, translator, name):
     parts = {"q": f"{LINES[0]}", "source": "en", "target": "de", "format": "text"}
     body = "".join(
-        f'--xyz\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-        for name, value in parts.items()
+        f'--xyz\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
+        for field, value in parts.items()
     )
-    kind = "multipart/form-data; boundary=xyz"
+    kind = f"multipart/form-data; {name}=xyz"
     answer = client.send("POST", "/translate", f"{body}--xyz--\r\n".encode(), Content_Type=kind)
     assert answer.json == {"translatedText": translator(LINES[0])}
 
@@ -117,6 +118,14 @@ def test_a_prefix_is_the_beginning_of_the_translation(client, translator):
     assert found == {"translatedText": translator(LINES[0], prefix="a cat")}
     assert found["translatedText"].startswith("a cat")
     assert client.translate([LINES[0], LINES[1]], prefix="a cat").status == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"), [("a", "its prefix has 99 pieces, "), ("", "its text is empty, ")]
+)
+def test_a_prefix_that_cannot_begin_the_output_is_refused_without_a_line(client, text, fact):
+    found = client.translate(text, prefix="x" * 99)
+    assert (found.status, found.json["error"].startswith(fact)) == (400, True)
 
 
 def test_each_pair_of_languages_has_its_model(client, translator):
