@@ -1,8 +1,10 @@
 """What clients of LibreTranslate and of OpenNMT's server send, and what they get."""
 
+from functools import partial
+
 import pytest
 from tests.inference.random_models import random_translator
-from tests.serve.models import load_back
+from tests.serve.models import load_back, random_pair
 from tests.serve.running import running_server
 
 from transduce.serve.service import match_language
@@ -71,6 +73,13 @@ def test_a_sentence_of_html_goes_on_across_tags(client, translator):
     found = client.translate("the <b>dog</b> sees a cat.", format="html").json["translatedText"]
     assert found.replace("<b>", "").replace("</b>", "") == translator(LINES[0])
     assert found.count("<b>") == found.count("</b>")
+
+
+def test_a_page_names_the_language_of_its_translation_with_a_hyphen():
+    with running_server(partial(random_pair, 2, "en", "pt_BR")) as client:
+        page = '<html lang="{}"><p></p></html>'
+        found = client.translate(page.format("en"), target="pt_BR", format="html")
+        assert found.json == {"translatedText": page.format("pt-BR")}
 
 
 ITEMS = ["the {0} sees a cat.", "see https://a.org/b?c=1 now", "write to a@b.org"]

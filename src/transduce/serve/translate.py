@@ -112,7 +112,7 @@ async def cut_texts(wanted: TranslateRequest, language: str) -> list[CutText]:
     """
     if wanted.prefix:
         return [SplitText(tuple(wanted.texts), ("", ""))]
-    split_markup = partial(split_html, inline=True, target=wanted.target)
+    split_markup = partial(split_html, inline=True, target=wanted.target.replace("_", "-"))
     split_format = split_markup if wanted.format == "html" else split_text
     split = partial(split_format, language="" if language == AUTO else language)
     if sum(map(len, wanted.texts)) <= FEW:
