@@ -68,7 +68,7 @@ def test_prefixes_may_come_from_standard_input(call, babbler, translate, tmp_pat
     [
         (["a"], "error: the prefixes end after line 1, but the input goes on\nhint: one prefix"),
         (["a", "", "", "", "b"], "error: the input ends after line 4, but the prefixes go on\n"),
-        (["", "a", "", ""], "error: line 2 is empty, but its prefix is not\nhint: an empty"),
+        (["", "a", "", ""], "error: line 2: its text is empty, but its prefix is not\nhint: an"),
         (["", "", "x" * 99, ""], "error: line 3: its prefix has 99 pieces, and its output at most"),
     ],
 )

@@ -150,6 +150,10 @@ def test_a_shard_that_is_there_is_not_translated_again(call, babbler, text, shar
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
     ended = call("translate", babbler, text, "--beam=2", "--shard=2/3", "-o", folder)
     assert (ended.code, "of another search" in ended.stderr) == (2, True)
+    (folder / "shard-2-of-3").rename(folder / "shard-1-of-3")
+    ended = call("translate", babbler, text, *FAST, "--shard=1/3", "-o", folder)
+    assert (ended.code, "was renamed: it is another shard" in ended.stderr) == (3, True)
+    (folder / "shard-1-of-3").rename(folder / "shard-2-of-3")
     half = ("--precision=bfloat16", "--shard=2/3")
     ended = call("translate", babbler, text, *FAST, *half, "-o", folder)
     assert (ended.code, "of another precision" in ended.stderr) == (2, True)
@@ -189,6 +193,10 @@ def rename(folder: Path) -> None:
     shutil.copytree(folder / "shard-1-of-3", folder / "shard-2-of-3")
 
 
+def misspell(folder: Path) -> None:
+    (folder / "shard-2-of-3").rename(folder / "shard-02-of-3")
+
+
 def mix(folder: Path) -> None:
     shutil.copytree(folder / "shard-2-of-3", folder / "shard-2-of-8")
 
@@ -203,6 +211,7 @@ def change(folder: Path) -> None:
     [
         (break_nothing, "lacks 1 of 3 shards: 2", 2),
         (rename, "was renamed: it is another shard", 3),
+        (misspell, "lacks 1 of 3 shards: 2", 2),
         (mix, "holds shards of 3 and of 8", 2),
         (change, "sha256", 3),
     ],

@@ -110,6 +110,11 @@ def test_a_line_that_is_gone_when_the_text_is_read_again_is_refused(source):
         inputs.find_line("a line that was there")
 
 
+def test_columns_without_a_file_of_pairs_are_refused(source):
+    with pytest.raises(InputError, match="columns are of a file of pairs, and none is given"):
+        Inputs(source=source, columns=(1, 2))
+
+
 def test_another_teacher_or_text_is_refused(tmp_path, source):
     distilled(tmp_path / "one", source)
     with pytest.raises(InputError, match="is there already, of other models"):

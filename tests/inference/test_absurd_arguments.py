@@ -4,6 +4,7 @@ import math
 import warnings
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.inference.random_models import random_translator
@@ -17,7 +18,19 @@ MODEL = random_translator()
 ABSURD = [
     *(None, 0, -1, 1.5, math.nan, math.inf, 10**400, 10**5000, True),
     *("", "a\0b", "x" * 300, "nope", "\ud800", b"x", Path("/proc/self/mem")),
-    *([], [5], [None], ["\ud800"], [("a", "b", "c")], [("a", 5)], {}, {"x": 1}, {1}, (1, 2)),
+    *(
+        [],
+        [5],
+        [None],
+        ["\ud800"],
+        [("a", "b", "c")],
+        [("a", 5)],
+        [["a"]],
+        {},
+        {"x": 1},
+        {1},
+        (1, 2),
+    ),
     *(object(), object, len, iter([1])),
 ]
 CALLS = {
@@ -93,6 +106,12 @@ def test_an_absurd_argument_is_used_or_refused_in_a_sentence(given, call):
                     list(islice(found, 3))
             except TransduceError:
                 continue
+
+
+def test_metrics_may_come_from_an_iterator():
+    names: Any = iter(["ter"])
+    found = MODEL.evaluate(["a"], ["b"], metrics=names)
+    assert found.scores == MODEL.evaluate(["a"], ["b"], metrics=["ter"]).scores
 
 
 @pytest.mark.parametrize(

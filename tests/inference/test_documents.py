@@ -86,3 +86,14 @@ def test_warnings_count_sentences(translator):
     long = b"the dog. " + b"house " * 30
     transduce.translate_document(strict, long.replace(b". h", b". H"), "text")
     assert [str(one).split(":")[0] for one in warnings] == ["sentence 2"]
+
+
+def test_a_page_names_the_language_of_its_translation_with_a_hyphen(translator):
+    data = replace(translator.recipe.data, source_language="zh_Hant", target_language="pt_BR")
+    named = replace(translator, recipe=replace(translator.recipe, data=data))
+    page = '<html lang="{}"><p></p></html>'
+    found = transduce.translate_document(named, page.format("zh").encode(), "html")
+    assert (found.text, found.warnings) == (page.format("pt-BR"), ())
+    found = transduce.translate_document(named, page.format("en").encode(), "html")
+    warning = "the document's source language is 'en', the model's is 'zh-Hant'"
+    assert (found.text, found.warnings) == (page.format("en"), (warning,))

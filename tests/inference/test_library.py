@@ -73,6 +73,10 @@ def test_lines_are_read_and_translated_lazily():
             "metrics: unknown score 'blue'",
         ),
         (
+            lambda: UNTYPED.evaluate([], [], metrics=[], contrast=True),
+            "there are no lines to score",
+        ),
+        (
             lambda: UNTYPED.evaluate(LINES, LINES[:1]),
             "the source has 5 lines, but the reference has 1",
         ),

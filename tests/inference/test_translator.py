@@ -79,7 +79,7 @@ def test_a_prefix_for_an_empty_line_is_refused():
     with pytest.raises(InputError) as error:
         TRANSLATE(["a", ""], prefix=["", "who"])
     assert str(error.value) == (
-        "line 2 is empty, but its prefix is not\nhint: an empty line has an empty output"
+        "line 2: its text is empty, but its prefix is not\nhint: an empty line has an empty output"
     )
     assert TRANSLATE([""], prefix=[""]) == [""]
 

@@ -1,7 +1,9 @@
 """Languages of texts: `/detect`, and the source language `auto`."""
 
+from functools import partial
+
 import pytest
-from tests.serve.models import load_back, load_random, load_third
+from tests.serve.models import load_back, load_random, load_third, random_pair
 from tests.serve.running import running_server
 
 GERMAN, FRENCH = "Der Hund ist da.", "Le chien dort."
@@ -103,3 +105,18 @@ def test_a_text_in_another_language_than_the_only_source_is_warned_of(client):
     for text, source in ((long, "en"), ("The dog is not at home today.", "auto")):
         found = client.translate(text, source=source, target="de", detail=True).json
         assert not any(warning in one["warnings"] for one in found["sentences"])
+
+
+NORWEGIAN = "Jeg vet ikke hvorfor hun ikke kom på jobb i går, men hun er en god venn av meg."
+PORTUGUESE = "Eu não sei por que ela não veio trabalhar ontem, mas vamos conversar com ela."
+
+
+def test_a_model_whose_code_py3langid_does_not_write_is_found_by_its_language():
+    pairs = [("no", "en"), ("da", "en"), ("pt_BR", "en"), ("en", "no")]
+    loads = [partial(random_pair, 2, *pair) for pair in pairs]
+    with running_server(*loads) as client:
+        for text, code in ((NORWEGIAN, "no"), (PORTUGUESE, "pt_BR")):
+            found = client.translate(text, source="auto", target="en").json
+            assert found["detectedLanguage"]["language"] == code
+        found = client.translate(NORWEGIAN, source="auto", target="no").json
+        assert found["translatedText"] == NORWEGIAN

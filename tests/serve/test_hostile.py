@@ -207,6 +207,15 @@ def test_two_texts_are_not_drawn_as_one(client):
     assert client.post("/attention", body).status == 400
 
 
+@pytest.mark.parametrize("field", [{"prefix": "a cat"}, {"format": "html"}])
+def test_a_text_with_a_prefix_or_tags_is_not_drawn_as_if_it_had_none(client, field):
+    body = {"q": "a <b>dog</b>", "source": "en", "target": "de", **field}
+    found = client.post("/attention", body)
+    assert (found.status, found.json["error"]) == (
+        400, "a picture is of plain text, without a prefix",
+    )  # fmt: skip
+
+
 def test_a_head_of_a_form_that_repeats_its_beginning_takes_linear_time(client):
     body = b"--x\r\n" + b"Content-Disposition:" * 50_000  # it took a second for each 17 kB
     kind = "multipart/form-data; boundary=x"

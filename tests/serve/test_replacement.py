@@ -77,6 +77,19 @@ def test_another_model_in_the_folder_is_used_without_a_gap(models):
         assert client.measure("replaced_total") == 1
 
 
+def test_the_page_names_the_model_that_is_used_now(models):
+    used, other = models
+    search = FakeSearch()
+    search.facts = replace(FACTS, name="old", hash=hash_of(used))
+    with running_server(ModelChoice(used), start=search, limits=OFTEN) as client:
+        assert b'"models":["old"]' in client.get("/").body
+        search.facts = replace(FACTS, name="new", hash=hash_of(other))
+        used.rename(used.with_name("old"))
+        other.rename(used)
+        wait_until(lambda: client.measure("replaced_total") == 1)
+        assert b'"models":["new"]' in client.get("/").body
+
+
 def test_a_server_that_is_stopped_while_a_model_is_loaded_leaves_no_search(models):
     used, other = models
     search = FakeSearch()

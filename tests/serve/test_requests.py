@@ -1,8 +1,10 @@
 """What clients of LibreTranslate and of OpenNMT's server send, and what they get."""
 
+from functools import partial
+
 import pytest
 from tests.inference.random_models import random_translator
-from tests.serve.models import load_back
+from tests.serve.models import load_back, random_pair
 from tests.serve.running import running_server
 
 from transduce.serve.service import match_language
@@ -27,13 +29,14 @@ def test_a_form_is_answered_as_json_is(client, translator):
     assert client.form("/translate", **fields).json == {"translatedText": translator(LINES[0])}
 
 
-def test_a_form_with_parts_is_answered_too(client, translator):
+@pytest.mark.parametrize("name", ["boundary", "Boundary"])
+def test_a_form_with_parts_is_answered_too(client, translator, name):
     parts = {"q": f"{LINES[0]}", "source": "en", "target": "de", "format": "text"}
     body = "".join(
-        f'--xyz\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-        for name, value in parts.items()
+        f'--xyz\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
+        for field, value in parts.items()
     )
-    kind = "multipart/form-data; boundary=xyz"
+    kind = f"multipart/form-data; {name}=xyz"
     answer = client.send("POST", "/translate", f"{body}--xyz--\r\n".encode(), Content_Type=kind)
     assert answer.json == {"translatedText": translator(LINES[0])}
 
@@ -70,6 +73,13 @@ def test_a_sentence_of_html_goes_on_across_tags(client, translator):
     found = client.translate("the <b>dog</b> sees a cat.", format="html").json["translatedText"]
     assert found.replace("<b>", "").replace("</b>", "") == translator(LINES[0])
     assert found.count("<b>") == found.count("</b>")
+
+
+def test_a_page_names_the_language_of_its_translation_with_a_hyphen():
+    with running_server(partial(random_pair, 2, "en", "pt_BR")) as client:
+        page = '<html lang="{}"><p></p></html>'
+        found = client.translate(page.format("en"), target="pt_BR", format="html")
+        assert found.json == {"translatedText": page.format("pt-BR")}
 
 
 ITEMS = ["the {0} sees a cat.", "see https://a.org/b?c=1 now", "write to a@b.org"]
@@ -117,6 +127,14 @@ def test_a_prefix_is_the_beginning_of_the_translation(client, translator):
     assert found == {"translatedText": translator(LINES[0], prefix="a cat")}
     assert found["translatedText"].startswith("a cat")
     assert client.translate([LINES[0], LINES[1]], prefix="a cat").status == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"), [("a", "its prefix has 99 pieces, "), ("", "its text is empty, ")]
+)
+def test_a_prefix_that_cannot_begin_the_output_is_refused_without_a_line(client, text, fact):
+    found = client.translate(text, prefix="x" * 99)
+    assert (found.status, found.json["error"].startswith(fact)) == (400, True)
 
 
 def test_each_pair_of_languages_has_its_model(client, translator):

@@ -1,11 +1,14 @@
 """The orders of a search process: pages wait for pings and searches, and can be cancelled."""
 
+import pytest
 from tests.inference.random_models import LINES, random_translator
 
+from transduce.errors import InputError, NotEnoughMemoryError, NotFiniteError
 from transduce.serve.messages import (
     Alive,
     AttentionRequest,
     Cancel,
+    Failed,
     Page,
     Ping,
     SentenceOutputs,
@@ -44,6 +47,16 @@ def test_a_sentence_that_comes_with_pages_is_searched_between_them():
     while not any(isinstance(one, SentenceOutputs) and one.id == 99 for one in sent):
         worker.step()
     assert not worker.is_idle
+
+
+@pytest.mark.parametrize("error", [InputError, NotEnoughMemoryError, NotFiniteError])
+def test_only_an_input_that_cannot_be_used_is_the_fault_of_its_request(error):
+    def fail():
+        raise error("line 1: a fact")
+
+    sent = list[object]()
+    SearchWorker(random_translator(), sent.append).answer_errors(7, fail)
+    assert sent == [Failed(7, "a fact", is_server_fault=error is not InputError)]
 
 
 def test_a_cancelled_page_is_never_drawn():

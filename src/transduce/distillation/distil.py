@@ -46,7 +46,7 @@ from transduce.tasks.text import TRANSLATION
 from transduce.text.arguments import ignore_event, read_folder, read_path
 from transduce.text.languages import is_language_code
 from transduce.text.pair_files import Columns
-from transduce.vocabulary.learn import WORD, max_vocabulary_size
+from transduce.vocabulary.learn import max_vocabulary_size
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -189,8 +189,6 @@ def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
     data = recipe.data
     if is_run(run):
         size = read_run(run).recipe.data.vocabulary_size
-    elif data.vocabulary == WORD:
-        return recipe
     else:
         text, sides = open_texts("pairs", pairs, data), range(2 - data.shared_vocabulary)
         texts = [read_side(text, data, side, ignore_event) for side in sides]

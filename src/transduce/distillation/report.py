@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from transduce.cleaning.rules import RULES, RuleReport
+from transduce.distillation.stages import REPORT
 from transduce.durable.folder import FolderWriter, VerifiedFolder, open_or_write_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.inference.translator import Translator
@@ -86,7 +87,7 @@ def build_report_page(
     folder: Path, text: VerifiedFolder, rules: RuleReport, measured: Mapping[str, Mapping[str, Any]]
 ) -> bytes:
     """Return an HTML page: counts of lines, both models, curves of the training, broken rules."""
-    counts = parse_json(text.read("report.json"))
+    counts = parse_json(text.read(REPORT))
     conditions = [
         f"{counts['read']:,} source lines read, {counts['kept']:,} different ones translated",
         f"{rules.read:,} pairs, of which {rules.kept:,} broke no rule",

@@ -78,6 +78,11 @@ class Inputs:
             "give --source, and no other pairs",
         )
         if self.columns is not None:
+            require(
+                self.pairs is not None,
+                "columns are of a file of pairs, and none is given",
+                "--pairs FILE",
+            )
             require_columns(self.columns)
         for file in filter(None, (self.source, self.pairs, self.outputs)):
             require_file(file)

@@ -101,7 +101,7 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
             return exp_of_mean(-math.fsum(found), pieces)
 
         return measure(model), measure(run)
-    except TransduceError:  # the model is usable without this comparison
+    except (TransduceError, MemoryError):  # the model is usable without this comparison
         return None
 
 

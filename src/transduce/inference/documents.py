@@ -61,7 +61,7 @@ def parse_document(translator: Translator, document: Path | bytes, form: object)
     require_task(translator.task, TextToText, data, "the translation of a document")
     source, target = (
         code if LANGUAGE_CODE.fullmatch(code) else ""  # the recipe may name no language
-        for code in (data.source_language, data.target_language)
+        for code in (one.replace("_", "-") for one in (data.source_language, data.target_language))
     )
     inline = len(translator.models) == 1
     options = ParseOptions(inline, target, source_language=source)

@@ -45,7 +45,13 @@ from transduce.settings.data import CHANGES
 from transduce.settings.fields import require, require_flag
 from transduce.tasks import TextToText, find_task_kind, require_task
 from transduce.tasks.tagging import Tagging, read_tagged_pairs
-from transduce.text.arguments import Text, read_text, require_equal_lines, require_lines
+from transduce.text.arguments import (
+    Text,
+    check_lines,
+    read_text,
+    require_equal_lines,
+    require_lines,
+)
 from transduce.text.changes import CHANGE
 from transduce.text.languages import find_wrong_side, is_language_code
 from transduce.text.pair_files import (
@@ -162,10 +168,9 @@ def build_evaluation_text(
     if metrics is None:
         metrics = translator.task.metrics
     require_lines("metrics", metrics)
+    metrics = list(check_lines("metrics", metrics))
     for name in metrics:
-        require(
-            name in METRICS, f"metrics: unknown score {name!r}", suggest_names(str(name), METRICS)
-        )
+        require(name in METRICS, f"metrics: unknown score {name!r}", suggest_names(name, METRICS))
     if language is None:
         language = translator.recipe.data.target_language
     else:
@@ -180,6 +185,7 @@ def build_evaluation_text(
 def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
     """Refuse a text that cannot be scored; return an iterator over its sources' translations."""
     require_equal_lines(source=text.sources, reference=text.references)
+    require(bool(text.sources), "there are no lines to score", "look at the files")
     pairs = zip(text.sources, text.references, strict=True)
     require_matches(number_pairs(pairs), translator.recipe.data)
     require_scorable(text.metrics, text.references, text.language)

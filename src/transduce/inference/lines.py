@@ -238,7 +238,7 @@ def encode_prefix(
     forced = tuple(ids[:-1])
     require(
         bool(parts) or not forced,
-        f"line {line.number} is empty, but its prefix is not",
+        f"line {line.number}: its text is empty, but its prefix is not",
         "an empty line has an empty output",
     )
     most = max_output_length(len(parts[0]) - 1, extra_length) if parts else 0

@@ -24,7 +24,7 @@ from transduce.settings.fields import require
 from transduce.text.files import read_byte_lines
 
 KIND, OUTPUT = "shard", "output.txt"
-NAME = re.compile(r"shard-([0-9]{1,6})-of-([0-9]{1,6})")
+NAME = re.compile(r"shard-([1-9][0-9]{0,5})-of-([1-9][0-9]{0,5})")
 MOST = 100_000  # shards of a text
 TASK, COUNT, FIRST, STEP = (f"SLURM_ARRAY_TASK_{name}" for name in ("ID", "COUNT", "MIN", "STEP"))
 COPIED = 1 << 20  # bytes that a merge copies at once
@@ -139,6 +139,7 @@ def is_written(path: Path, text: ShardText, how: Mapping[str, Any]) -> bool:
         require_matching_neighbour(path, text, how)
         return False
     found = open_folder(path, KIND)
+    require_own_name(text.shard, found)
     if name := find_difference(text.describe(how), found.about):
         raise InputError(f"is there already, of {another(name)}", AGAIN, file=path)
     found.verify()
@@ -175,6 +176,12 @@ def find_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
     return next((name for name, value in ours["how"].items() if others.get(name) != value), "")
 
 
+def require_own_name(shard: Shard, found: VerifiedFolder) -> None:
+    """Raise FolderError if a folder with the name of `shard` is another shard."""
+    if (found.about.get("number"), found.about.get("of")) != (shard.number, shard.count):
+        raise FolderError("was renamed: it is another shard", AGAIN, file=found.folder)
+
+
 def find_shards(folder: Path) -> list[VerifiedFolder]:
     """Return a folder's shards, in order; refuse gaps, and shards of other texts or options."""
     named = {
@@ -197,8 +204,7 @@ def find_shards(folder: Path) -> list[VerifiedFolder]:
         raise InputError(fact, "translate them first", file=folder)
     found = [open_folder(path, KIND) for _, path in sorted(named.items())]
     for shard, one in zip(sorted(named), found, strict=True):
-        if (one.about.get("number"), one.about.get("of")) != (shard.number, shard.count):
-            raise FolderError("was renamed: it is another shard", AGAIN, file=one.folder)
+        require_own_name(shard, one)
         if name := find_difference(found[0].about, one.about):
             fact = f"has {another(name)} than {found[0].folder.name}"
             raise InputError(fact, AGAIN, file=one.folder)

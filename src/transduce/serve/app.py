@@ -105,7 +105,7 @@ class Routes:
         self.page = TranslationPage(
             pairs,
             names,
-            {pair: one.facts.name for pair, one in service.models.items() if one.facts},
+            {},  # the models' names, which `show_page` sets
             self.limits.characters,
             self.limits.texts,
             needs_key=api_key is not None,
@@ -151,6 +151,9 @@ class Routes:
     )  # fmt: skip
     async def show_page(self, request: Request) -> Response:
         """Return the page to type in; without JavaScript, a form fills it with its translation."""
+        models = {pair: one.facts.name for pair, one in self.service.models.items() if one.facts}
+        if models != self.page.models:  # at the first request, and after a model was replaced
+            self.page = replace(self.page, models=models)
         if request.method != "POST":
             return HTMLResponse(self.page.write())
         wanted = await self.read(TranslateRequest, request)
@@ -171,6 +174,8 @@ class Routes:
         wanted = await self.read(TranslateRequest, request)
         if len(wanted.texts) > 1:
             raise bad_request("a picture is of one text")
+        if wanted.prefix or wanted.format != "text":
+            raise bad_request("a picture is of plain text, without a prefix")
         text = "".join(wanted.texts)
         if len(text) > self.limits.picture_characters:
             raise too_large(f"a picture is of at most {self.limits.picture_characters} characters")

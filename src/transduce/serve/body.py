@@ -22,7 +22,7 @@ MAX_FIELDS = 100
 # times the limit.
 READ_TO_REFUSE = 8
 LINGER_SECONDS = 0.5  # how long a body that is too large is read before it is refused
-BOUNDARY = re.compile(r'boundary="?([^";\s]{1,70})"?')
+BOUNDARY = re.compile(r'(?i:boundary)="?([^";\s]{1,70})"?')
 FIELD_NAME = re.compile(rb'(?im)^content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
 ENCODED = re.compile(rb"(?im)^content-transfer-encoding:[ \t]*(base64|quoted-printable)")
 

@@ -10,7 +10,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.errors import TransduceError
@@ -30,7 +29,7 @@ class ModelChoice:
     """A model folder and settings to load it with; calling the object loads the model."""
 
     folder: Path
-    search: MappingProxyType[str, Any] | dict[str, Any] = field(default_factory=dict)
+    search: dict[str, Any] = field(default_factory=dict)
     precision: str = "float32"
     threads: int = 1
     languages: tuple[str, ...] | None = None  # language codes that replace the model's

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import torch
 
-from transduce.errors import TransduceError
+from transduce.errors import InputError, TransduceError
 from transduce.inference.keeping import Attempt, build_plain_attempt, list_attempts, warn_of_loss
 from transduce.inference.lines import EncodedLine, Line, Pair, encode_line
 from transduce.inference.outputs import (
@@ -100,7 +100,9 @@ class SearchWorker:
         try:
             act()
         except TransduceError as error:
-            self.send(Failed(sentence_id, error.fact, is_server_fault=False))
+            is_server_fault = not isinstance(error, InputError)
+            fact = error.fact.removeprefix("line 1: ")  # a request has no lines
+            self.send(Failed(sentence_id, fact, is_server_fault))
         except Exception as error:  # noqa: BLE001 - one sentence must not end the others
             self.send(Failed(sentence_id, f"{type(error).__name__} in the model"))
 

@@ -27,6 +27,7 @@ from transduce.text.languages import (
     find_other_language,
     rank_languages,
     read_primary_code,
+    to_detected_code,
 )
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -93,7 +94,7 @@ class Service:
             found = await asyncio.to_thread(rank_languages, text)
         if target:
             known = dict(found)
-            found = [(code, known.get(code.partition("-")[0], 0.0)) for code in sources]
+            found = [(code, known.get(to_detected_code(code), 0.0)) for code in sources]
             found.sort(key=lambda one: one[1], reverse=True)
         else:
             found = [one for one in found if one[1] >= MIN_PROBABILITY] or found[:1]

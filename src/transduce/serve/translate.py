@@ -23,7 +23,7 @@ from transduce.serve.messages import SentenceOutputs, TranslationOrder
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
 from transduce.text.documents.markup import SplitMarkup
-from transduce.text.languages import DOUBTFUL, SURE, read_primary_code
+from transduce.text.languages import DOUBTFUL, SURE, to_detected_code
 from transduce.text.paragraphs import SplitText, split_text
 from transduce.view.translation.page import AUTO
 
@@ -99,7 +99,7 @@ async def find_model(
         return None if is_same else service.find(wanted.source, target), None
     found, *_ = await service.detect(text, target)
     likeliest, *_ = await service.detect(text)
-    is_same = likeliest["language"] == read_primary_code(target)
+    is_same = likeliest["language"] == to_detected_code(target)
     if is_same and likeliest["confidence"] >= 100 * SURE and found["confidence"] <= 100 * DOUBTFUL:
         return None, likeliest
     return service.find(found["language"], target), found
@@ -112,7 +112,7 @@ async def cut_texts(wanted: TranslateRequest, language: str) -> list[CutText]:
     """
     if wanted.prefix:
         return [SplitText(tuple(wanted.texts), ("", ""))]
-    split_markup = partial(split_html, inline=True, target=wanted.target)
+    split_markup = partial(split_html, inline=True, target=wanted.target.replace("_", "-"))
     split_format = split_markup if wanted.format == "html" else split_text
     split = partial(split_format, language="" if language == AUTO else language)
     if sum(map(len, wanted.texts)) <= FEW:
