@@ -42,7 +42,7 @@ from transduce.errors import (
 
 MANIFEST = "manifest.json"
 OWN_FILES = re.compile(  # names of files of a run or a prepared folder
-    r"(run|prepared|data|tags|(source\.|target\.)?vocabulary)\.json|log\.jsonl|lock"
+    r"(run|prepared|data|tags|epochs|(source\.|target\.)?vocabulary)\.json|log\.jsonl|lock"
 )
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
