@@ -11,7 +11,7 @@ from tests.reproduce.results import result
 
 from transduce import reproduce
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
-from transduce.errors import InputError
+from transduce.errors import FolderError, InputError
 from transduce.reproduce.layer_costs.layers import build_layer
 from transduce.reproduce.paper_claims import measures, run
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING, Finding, PaperClaim
@@ -70,9 +70,23 @@ def test_values_of_another_version_are_measured_again(measured, tmp_path):
     reproduce.claims(tmp_path, seeds=1)
     file = tmp_path / "rows/claim-one-seed1/values.json"
     found = from_checksummed_json(file.read_bytes(), file)
-    file.write_bytes(to_checksummed_json(found | {"values": {"c": 1.0}}))
-    reproduce.claims(tmp_path, seeds=1)
-    assert measured == [1, 1]
+    undated = {key: value for key, value in found.items() if key != "date"}
+    for other in (found | {"values": {"c": 1.0}}, undated, {"seed": 1}):
+        file.write_bytes(to_checksummed_json(other))
+        reproduce.claims(tmp_path, seeds=1)
+    assert measured == [1, 1, 1, 1]
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_damaged_file_is_the_error_where_nothing_else_was_measured(tmp_path):
+    report = reproduce.claims(tmp_path, seeds=1)
+    file = tmp_path / "rows/claim-one-seed1/values.json"
+    file.write_text("junk")
+    with pytest.raises(FolderError, match="is no JSON") as damaged:
+        reproduce.claims(tmp_path, seeds=1)
+    assert damaged.value.hint == "delete the file: the same command measures it again"
+    file.unlink()
+    assert reproduce.claims(tmp_path, seeds=1).rows == report.rows
 
 
 @pytest.mark.usefixtures("measured")
