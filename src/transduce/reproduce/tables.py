@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -9,7 +10,13 @@ from transduce.errors import InputError
 from transduce.recipes.scale import scale_by_name
 from transduce.settings.fields import require, require_flag
 from transduce.settings.keywords import describe_unknown_keyword
-from transduce.text.arguments import describe_value, ignore_event, read_folder, require_names
+from transduce.text.arguments import (
+    describe_value,
+    ignore_event,
+    read_folder,
+    read_path,
+    require_names,
+)
 
 if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.measure import LayerTable, MeasurementPlan
@@ -44,7 +51,6 @@ def table1(
     on_message: "Callable[[str], None]" = ignore_event,
 ) -> "LayerTable":
     """Measure the layers of Table 1 at the sizes in `plan`; with `output`, write a report there."""
-    from transduce.durable.folder import require_absent
     from transduce.reproduce.layer_costs.measure import MeasurementPlan, measure_layers
     from transduce.reproduce.layer_costs.report import plot_table, write_report
     from transduce.runs.plots import require_matplotlib
@@ -53,14 +59,12 @@ def table1(
     require_flag("plot", plot)
     fact = f"plan must be a MeasurementPlan, not {describe_value(chosen)}"
     require(isinstance(chosen, MeasurementPlan), fact)
-    if output is not None:
-        require_absent(Path(output))
     if plot:
         require_matplotlib()
-    table = measure_layers(chosen, on_message)
-    if output is not None:
-        write_report(Path(output), table, plot_table(table) if plot else None)
-    return table
+    measure = partial(measure_layers, chosen, on_message)
+    if output is None:
+        return measure()
+    return write_report(read_path("output", output), measure, plot_table if plot else None)
 
 
 def table2(
