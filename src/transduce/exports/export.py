@@ -1,6 +1,7 @@
 """`transduce.export` writes a trained model as a folder or file that another program loads."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any, final
 from transduce.checkpoint.card import USE, format_deviations_section, format_head
 from transduce.checkpoint.model_files import CARD, open_model_folder
 from transduce.checkpoint.run_file import is_run
+from transduce.durable.files import atomic_file
 from transduce.durable.folder import (
     FolderWriter,
     atomic_folder,
@@ -130,10 +132,13 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     if target.pack is None:
         proof, why = write_folder(job, folder)
     else:
-        with TemporaryDirectory() as temporary:
-            files = Path(temporary, "files")
+        with TemporaryDirectory() as temporary, atomic_file(folder) as stream:
+            files, packed = Path(temporary, "files"), Path(temporary, folder.name)
             proof, why = write_folder(job, files)
-            target.pack(files, folder)
+            target.pack(files, packed)
+            require_free_output(target, folder, force=force)  # it may have appeared meanwhile
+            with packed.open("rb") as made:
+                shutil.copyfileobj(made, stream)
     differences = [*target.list_differences(loaded), *filter(None, [missing])]
     return Export(folder, target.name, tuple(differences), proof, why)
 
