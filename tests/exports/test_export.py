@@ -307,6 +307,11 @@ def test_a_proof_of_outputs_without_an_end_says_that_nothing_was_compared():
     assert explain_unproved(Proof("twin 1", "3 lines", (endless,))) == (
         "twin 1 could load it, but nothing was compared: 3 outputs have no end"
     )
+    some = replace(endless, lines=6, equal=5, ended_otherwise=2)
+    assert str(some) == (
+        "beam 1: 5 of 6 texts equal, 3 without an end; "
+        "our own search gives 2 compared lines another output"
+    )
     assert "there are no lines" in explain_unproved(
         Proof("twin 1", "0 lines", (replace(endless, unfinished=0),))
     )

@@ -51,7 +51,9 @@ class Comparison:
         if not self.lines:
             return f"beam {self.beam}: nothing is compared{unfinished}"
         if self.ended_otherwise:
-            unfinished += f"; our own search gives {self.ended_otherwise} of them another output"
+            unfinished += (
+                f"; our own search gives {self.ended_otherwise} compared lines another output"
+            )
         texts = f"{self.equal:,} of {self.lines:,} texts equal"
         if self.largest_difference is not None:
             mean, most = self.mean_difference, self.largest_difference
