@@ -89,6 +89,12 @@ def test_a_damaged_file_is_the_error_where_nothing_else_was_measured(tmp_path):
     assert reproduce.claims(tmp_path, seeds=1).rows == report.rows
 
 
+def test_a_seed_that_is_named_twice_is_measured_once(measured, tmp_path):
+    report = reproduce.claims(tmp_path, seeds=[2, 1, 2])
+    assert measured == [2, 1]
+    assert report.rows[0]["seeds"] == "1 2"
+
+
 @pytest.mark.usefixtures("measured")
 def test_a_folder_whose_name_ends_in_no_seed_is_ignored(tmp_path):
     (tmp_path / "rows/claim-one-seedfoo").mkdir(parents=True)
@@ -155,7 +161,7 @@ def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
 
     monkeypatch.setattr(measures, "build_layer", build_noted)
     monkeypatch.setattr(measures, "ROUNDS", 1)
-    found = measures.measure_head_costs(1, {})
+    found = measures.measure_head_costs(1 + 16 * 10**9, {})
     assert asked == [(n, h, 512 // h, 512 // h) for h in (8, 1) for n in (129, 128)]
     n, d = 128, 512
     for heads in (8, 1):

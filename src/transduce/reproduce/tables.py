@@ -114,14 +114,14 @@ def claims(
 
 
 def list_seeds(seeds: object) -> tuple[int, ...]:
-    """Return the seeds 1 to `seeds` if `seeds` is a number, else the given seeds as a tuple."""
+    """Return the seeds 1 to `seeds` if `seeds` is a number, else the given seeds, each once."""
     if isinstance(seeds, int):
         return tuple(range(1, seeds + 1))
     fact = f"seeds must be a number or whole numbers, not {describe_value(seeds)}"
     listed = list(seeds) if isinstance(seeds, Sequence) else [seeds]
-    whole = tuple(one for one in listed if isinstance(one, int))
-    require(len(whole) == len(listed), fact, "seeds=3, or seeds=[4, 5]")
-    return whole
+    found = [one for one in listed if type(one) is int and 0 <= one < 2**63]
+    require(len(found) == len(listed), fact, "seeds=3, or seeds=[4, 5], each from 0 to 2^63 - 1")
+    return tuple(dict.fromkeys(found))
 
 
 def build_table2(pair: str) -> "TableKind":
@@ -130,7 +130,7 @@ def build_table2(pair: str) -> "TableKind":
     from transduce.reproduce.rows import TableKind
     from transduce.reproduce.table2_report import build_report
 
-    if pair not in TABLE_2_ROWS:
+    if pair not in list(TABLE_2_ROWS):  # a list also compares what has no hash
         raise InputError(f"Table 2 has no pair {pair!r}", f"it has {' and '.join(TABLE_2_ROWS)}")
     return TableKind(
         name="table2", recipes=TABLE_2_ROWS[pair], build_report=build_report, has_test_set=True
@@ -162,12 +162,12 @@ def _reproduce(
         scale=scale_by_name(options.get("scale", "laptop")),
         rows=tuple(options.get("rows", ())),
         seeds=list_seeds(options.get("seeds", 1)),
-        changes=options.get("settings", {}),
+        changes=options.get("settings") or {},
         output=read_folder(folder),
         train=options.get("train"),
         dev=options.get("dev"),
         test=test,
-        store=None if (store := options.get("store")) is None else Path(store),
+        store=None if (store := options.get("store")) is None else read_path("store", store),
         plot=options.get("plot", False),
     )
     outcome = reproduce_rows(kind, request, options.get("callbacks") or TableCallbacks())
@@ -213,9 +213,10 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     require_flag("baselines", baselines)
     folder, chosen = read_folder(folder), find_recipe(recipe)
-    require_parsing_table_folder(folder, test)
+    test = None if test is None else read_path("test", test)
     needs_training = model is None or baselines
     trees = choose_trees(chosen, train, dev, test, needs_training=needs_training)
+    require_parsing_table_folder(folder, trees.train, trees.dev, test)
     trained_on, is_comparable = trees.trained_on, trees.is_comparable
     if model is None:
         observer = callbacks or TrainingCallbacks(on_message=on_message)
