@@ -65,8 +65,7 @@ class Export:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields of the export as JSON values."""
-        values = {**asdict(self), "path": str(self.path)}
-        return values | {"proof": None if self.proof is None else self.proof.as_json()}
+        return {**asdict(self), "path": str(self.path)}
 
     def format_proof(self) -> list[str]:
         """Return lines to print: a heading, then one per beam width; [] if `proof` is None."""
@@ -191,7 +190,7 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
         if proof is not None:
             if precision == "float32":
                 require_proven(proof)
-            writer.write("proof.json", to_json(proof.as_json()))
+            writer.write("proof.json", to_json(asdict(proof)))
     return proof, why
 
 
