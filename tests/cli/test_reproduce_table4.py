@@ -121,6 +121,22 @@ def test_trees_of_the_user_are_not_written_over(call, parser, bank, tmp_path):
     assert (tmp_path / "trees.txt").read_bytes() == (bank / "test.trees").read_bytes()
 
 
+def test_trees_that_are_trained_on_are_not_written_over(call, parser, bank, tmp_path):
+    own = ["--trees", bank / "train.trees", "--test-trees", bank / "test.trees"]
+    options = ["--model", parser, "-o", tmp_path / "out"]
+    assert call("reproduce", "table4", *own, *options, "--no-baselines").code == 0
+    trees = tmp_path / "out/trees.txt"
+    before = trees.read_bytes()
+    for texts in (
+        ["--trees", trees, *own[2:]],
+        [*own, "--silver", trees],
+        [*own, "--dev-trees", trees],
+    ):
+        ended = call("reproduce", "table4", *texts, "-o", tmp_path / "out")
+        assert (ended.code, f"{trees} is to be read" in ended.stderr) == (2, True)
+    assert trees.read_bytes() == before
+
+
 def test_the_search_of_a_given_parser_can_be_changed_and_nothing_else(call, parser, bank, tmp_path):
     test = bank / "test.trees"
     options = ["--model", parser, "--no-baselines", "--test-trees", test, "-o", tmp_path / "out"]

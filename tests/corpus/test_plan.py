@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from transduce.corpus.plan import Plan, sort_inside_windows
-from transduce.errors import InputError
 
 
 def lengths_of(count, seed=1):
@@ -114,21 +113,3 @@ def test_budgets_are_filled():
     plan = plan_of((source, target), budget=1_000)
     fullest = max(source.sum(), target.sum()) / (1_000 * len(plan.epoch(1)))
     assert fullest > 0.95
-
-
-@pytest.mark.parametrize("side", ["source", "target"])
-def test_a_pair_over_a_budget_is_refused_with_its_number(side):
-    lengths = {"source": np.array([3, 4, 5]), "target": np.array([3, 4, 5])}
-    lengths[side] = np.array([3, 11, 5])
-    with pytest.raises(InputError) as error:
-        Plan(*lengths.values(), source_tokens=10, target_tokens=10, seed=1)
-    assert str(error.value) == (
-        f"pair 2 has 11 {side} pieces, more than an update may hold (data.{side}_tokens = 10)\n"
-        f"hint: raise data.{side}_tokens, or lower data.max_length"
-    )
-
-
-def test_no_pair_at_all_is_refused():
-    nothing = np.zeros(0, np.int32)
-    with pytest.raises(InputError, match="there is no pair to train on"):
-        Plan(nothing, nothing, source_tokens=10, target_tokens=10, seed=1)

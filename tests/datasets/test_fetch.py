@@ -151,6 +151,15 @@ def test_no_source_sentence_of_a_hashed_corpus_stands_in_two_splits():
     assert not sources[1] & sources[2]
 
 
+def test_a_hashed_corpus_that_is_no_utf_8_is_named_by_its_file(site, settings, tmp_path):
+    text = Text(Download((site.put("a.txt", b"\xff\n"),)))
+    split = Split("train", (Part("one", ((text, text),)),), pair_filter=split_by_hash("train"))
+    corpus = Corpus("hashed", ("en", "de"), "", "", (split,))
+    with pytest.raises(InputError, match=r"-a\.txt: has text that is no UTF-8"):
+        fetch_corpus(corpus, tmp_path, settings, silent)
+    assert not corpus_folder(corpus, tmp_path).exists()
+
+
 def test_captions_are_taken_from_a_copy_of_their_authors_files(shared, tmp_path, settings):
     corpus = find_corpus("multi30k", ("en", "de"))
     own = replace(settings, copies=shared / "data/multi30k", network=None)

@@ -185,6 +185,15 @@ def test_an_index_that_names_one_file_for_both_sides_is_not_believed(index):
         resolve_splits(parse_corpus_name(f"mtdata/{NAME}"))
 
 
+def test_variants_of_one_language_are_refused_in_a_memory_and_taken_from_columns(index):
+    name = "Group-corpus-1-zho_Hans-zho_Hant"
+    index(did=name, url="http://host/a.tmx", ext="tmx")
+    with pytest.raises(InputError, match="has zh_Hans and zh_Hant, which a TMX file does not"):
+        resolve_splits(parse_corpus_name(f"mtdata/{name}"))
+    index(did=name, url="http://host/a.tsv", ext="tsv")
+    assert resolve_splits(parse_corpus_name(f"mtdata/{name}")).parts
+
+
 def test_two_files_of_a_folder_keep_their_own_names(index, tmp_path, settings):
     index(url=["http://host/train.de", "http://host/train.en"], ext="txt", filename="a.txt")
     for name, text in (("train.de", DE), ("train.en", EN)):

@@ -150,7 +150,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monk
     monkeypatch.setattr(unpack, "MOST_TIMES", 10)
     path = tmp_path / "kept"
     path.write_bytes(bomb(kind, 2_000_000))
-    with pytest.raises(InputError, match=r"kept: unpacks to more than [\d,]+ bytes, 10 times"):
+    with pytest.raises(InputError, match=r"kept: unpacks to more than 100,000 bytes\n"):
         list(read_text_lines(text(kind, "side.en" if kind in ("a.zip", "a.tgz") else ""), path))
     monkeypatch.setattr(unpack, "ALWAYS_ALLOWED", 10_000_000)
     found = list(read_text_lines(text(kind, "side.en" if kind in ("a.zip", "a.tgz") else ""), path))

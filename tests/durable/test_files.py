@@ -4,17 +4,21 @@ import errno
 import fcntl
 import os
 import stat
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from transduce.durable.files import (
     atomic_file,
+    ensure_folder,
+    new_folders,
     temporary_path,
     trash_path,
     write_atomically,
 )
 from transduce.durable.folder import atomic_folder, require_own_folder, resolve_output
+from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import InputError, SaveError
 
 
@@ -28,6 +32,20 @@ def test_a_file_has_the_bytes_that_were_written(tmp_path):
 def test_folders_on_the_way_are_made(tmp_path):
     write_atomically(tmp_path / "x" / "y" / "a", b"deep")
     assert (tmp_path / "x" / "y" / "a").read_bytes() == b"deep"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        ensure_folder,
+        lambda folder: ExitStack().enter_context(new_folders(folder)),
+        lambda folder: ExitStack().enter_context(create_and_lock_folder(folder)),
+    ],
+)
+def test_a_folder_that_cannot_be_looked_for_is_a_save_error(tmp_path, make):
+    with pytest.raises(SaveError, match="cannot be written: file name too long"):
+        make(tmp_path / ("n" * 300) / "a")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_the_mode_follows_the_umask(tmp_path):

@@ -15,7 +15,7 @@ from tests.inference.random_models import SIZES
 
 from transduce.durable.folder import atomic_folder
 from transduce.errors import InputError
-from transduce.exports import sentencepiece
+from transduce.exports import sentencepiece, to_bergamot
 from transduce.exports.sentencepiece import list_fallback_pieces
 from transduce.exports.to_bergamot import BERGAMOT, CONFIG
 from transduce.vocabulary.learn import learn_vocabulary
@@ -227,7 +227,22 @@ def test_pieces_of_whole_characters_keep_their_ids_and_others_are_single_bytes_o
         (random_member(MARIAN, PIECES), "this model's vocabulary has other pieces"),
         (random_member(replace(MARIAN, d_k=12)), "d_model / heads = 8 features"),
         (random_member(MARIAN, source_language="deu"), "two languages of two letters"),
+        (random_member(MARIAN, source_language="a/"), "two languages of two letters"),
     ],
 )
 def test_what_bergamot_cannot_compute_is_refused_by_name(member, why):
     assert why in BERGAMOT.explain_unsupported(member)
+
+
+def test_a_line_with_a_newline_has_one_output(monkeypatch, tmp_path):
+    """The program reads a line of input for each output."""
+    driver = lambda *_, text="": json.dumps(text.split("\n"))  # noqa: E731
+    monkeypatch.setattr(to_bergamot, "run_driver", driver)
+    found = BERGAMOT.open_engine(tmp_path, random_member(MARIAN)).translate(["a\nb", "c"], 1, 9)
+    assert [one.text for one in found] == ["a b", "c"]
+
+
+def test_norms_that_add_another_number_to_the_variance_are_a_difference():
+    norms = "norms add 1e-06 to the variance and ours 1e-05"
+    assert norms in BERGAMOT.list_differences(random_member(replace(MARIAN, norm_epsilon=1e-5)))
+    assert norms not in BERGAMOT.list_differences(random_member(replace(MARIAN, norm_epsilon=1e-6)))

@@ -268,6 +268,28 @@ def test_force_replaces_a_package_and_no_other_file(tmp_path):
         module.require_free_output(ARGOS, thesis, force=True)
 
 
+def test_a_package_is_refused_before_the_work_where_it_cannot_be_written(tmp_path, monkeypatch):
+    folder = save_member(random_member(), tmp_path / "model")
+    idle = replace(ARGOS, write=lambda *_: pytest.fail("it was converted"))
+    monkeypatch.setitem(module.TARGETS, "argos", idle)
+    with pytest.raises(SaveError, match="cannot be written"):
+        transduce.export(folder, to="argos", output=folder / "README.md/a.argosmodel")
+
+
+def test_a_package_never_replaces_what_appeared_while_it_was_made(tmp_path, monkeypatch):
+    folder, out = save_member(random_member(), tmp_path / "model"), tmp_path / "a.argosmodel"
+
+    def write(_member, _writer, _precision):
+        out.write_text("mine")
+
+    late = replace(ARGOS, write=write, open_engine=lambda _, member: Twin(member))
+    monkeypatch.setitem(module.TARGETS, "argos", late)
+    with pytest.raises(InputError, match="exists already"):
+        transduce.export(folder, to="argos", output=out)
+    assert out.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.argosmodel", "model"]
+
+
 @pytest.mark.parametrize(
     ("penalty", "there"), [("gnmt", 0.6), ("average", 1.0), ("none", 0.0), ("reward", 0.0)]
 )
@@ -284,6 +306,11 @@ def test_a_proof_of_outputs_without_an_end_says_that_nothing_was_compared():
     assert str(endless) == "beam 1: nothing is compared, 3 without an end"
     assert explain_unproved(Proof("twin 1", "3 lines", (endless,))) == (
         "twin 1 could load it, but nothing was compared: 3 outputs have no end"
+    )
+    some = replace(endless, lines=6, equal=5, ended_otherwise=2)
+    assert str(some) == (
+        "beam 1: 5 of 6 texts equal, 3 without an end; "
+        "our own search gives 2 compared lines another output"
     )
     assert "there are no lines" in explain_unproved(
         Proof("twin 1", "0 lines", (replace(endless, unfinished=0),))

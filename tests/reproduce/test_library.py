@@ -96,10 +96,35 @@ def test_a_keyword_that_a_table_has_not_is_a_type_error_with_the_nearest(tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("seeds", ["123", [1.5], 2.0, None])
+@pytest.mark.parametrize("seeds", ["123", [1.5], 2.0, None, [-1], [2**63], [True]])
 def test_seeds_that_are_no_whole_numbers_are_refused(tmp_path, seeds):
     with pytest.raises(InputError, match="seeds must be a number or whole numbers, not"):
         reproduce.table3(tmp_path / "out", seeds=seeds)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("unchecked_types")
+@pytest.mark.parametrize(
+    ("call", "arguments", "refusal"),
+    [
+        ("table1", {"output": 5}, "output must be a path, not 5"),
+        ("table1", {"output": "a\0"}, "output is no path"),
+        ("table2", {"pair": ["a"]}, "no pair \\['a'\\]"),
+        ("table2", {"rows": None}, "rows is a list of names, not None"),
+        ("table2", {"rows": [["a"]]}, "rows is a list of names, not"),
+        ("table2", {"store": 5}, "store must be a path, not 5"),
+        ("table2", {"settings": None, "rows": ["bas"]}, "no row 'bas'"),
+        ("claims", {"only": None}, "only is a list of names, not None"),
+        ("claims", {"only": 5}, "only is a list of names, not 5"),
+        ("claims", {"only": ["products"], "seeds": [-1]}, "seeds must be a number or whole"),
+        ("table4", {"test": 5}, "test must be a path, not 5"),
+        ("table4", {"test": "a\0"}, "test is no path"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_refused_by_name(tmp_path, call, arguments, refusal):
+    folder = () if call == "table1" else (tmp_path / "out",)
+    with pytest.raises(InputError, match=refusal):
+        getattr(reproduce, call)(*folder, **arguments)
     assert not (tmp_path / "out").exists()
 
 

@@ -11,7 +11,7 @@ from tests.reproduce.results import result
 
 from transduce import reproduce
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
-from transduce.errors import InputError
+from transduce.errors import FolderError, InputError
 from transduce.reproduce.layer_costs.layers import build_layer
 from transduce.reproduce.paper_claims import measures, run
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING, Finding, PaperClaim
@@ -70,9 +70,29 @@ def test_values_of_another_version_are_measured_again(measured, tmp_path):
     reproduce.claims(tmp_path, seeds=1)
     file = tmp_path / "rows/claim-one-seed1/values.json"
     found = from_checksummed_json(file.read_bytes(), file)
-    file.write_bytes(to_checksummed_json(found | {"values": {"c": 1.0}}))
-    reproduce.claims(tmp_path, seeds=1)
-    assert measured == [1, 1]
+    undated = {key: value for key, value in found.items() if key != "date"}
+    for other in (found | {"values": {"c": 1.0}}, undated, {"seed": 1}):
+        file.write_bytes(to_checksummed_json(other))
+        reproduce.claims(tmp_path, seeds=1)
+    assert measured == [1, 1, 1, 1]
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_damaged_file_is_the_error_where_nothing_else_was_measured(tmp_path):
+    report = reproduce.claims(tmp_path, seeds=1)
+    file = tmp_path / "rows/claim-one-seed1/values.json"
+    file.write_text("junk")
+    with pytest.raises(FolderError, match="is no JSON") as damaged:
+        reproduce.claims(tmp_path, seeds=1)
+    assert damaged.value.hint == "delete the file: the same command measures it again"
+    file.unlink()
+    assert reproduce.claims(tmp_path, seeds=1).rows == report.rows
+
+
+def test_a_seed_that_is_named_twice_is_measured_once(measured, tmp_path):
+    report = reproduce.claims(tmp_path, seeds=[2, 1, 2])
+    assert measured == [2, 1]
+    assert report.rows[0]["seeds"] == "1 2"
 
 
 @pytest.mark.usefixtures("measured")
@@ -141,7 +161,7 @@ def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
 
     monkeypatch.setattr(measures, "build_layer", build_noted)
     monkeypatch.setattr(measures, "ROUNDS", 1)
-    found = measures.measure_head_costs(1, {})
+    found = measures.measure_head_costs(1 + 16 * 10**9, {})
     assert asked == [(n, h, 512 // h, 512 // h) for h in (8, 1) for n in (129, 128)]
     n, d = 128, 512
     for heads in (8, 1):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from transduce.durable.folder import open_folder
-from transduce.errors import InputError
+from transduce.errors import InputError, SaveError
 from transduce.reproduce.layer_costs.layers import LAYER_KINDS
 from transduce.reproduce.layer_costs.measure import LayerRow, MeasurementPlan, measure_layers
 from transduce.reproduce.layer_costs.report import (
@@ -85,7 +85,7 @@ def test_the_printed_words_are_those_of_the_paper(facts):
 
 
 def test_the_report_is_a_folder_with_all_of_it(table, tmp_path):
-    write_report(tmp_path / "found", table, b"a picture")
+    write_report(tmp_path / "found", lambda: table, lambda _: b"a picture")
     open_folder(tmp_path / "found", "table1")
     page = (tmp_path / "found/table1.md").read_text("utf-8")
     for title, _ in build_sections(table):
@@ -99,6 +99,14 @@ def test_the_report_is_a_folder_with_all_of_it(table, tmp_path):
     lines = list(csv.DictReader(io.StringIO(text)))
     assert len(lines) == len(LAYER_KINDS) * len(PLAN.points())
     assert {line["layer"] for line in lines} == {kind.name for kind in LAYER_KINDS}
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for place, error in (("file", InputError), ("file/out", SaveError), ("n" * 300, SaveError)):
+        with pytest.raises(error):
+            write_report(tmp_path / place, lambda: pytest.fail("it was measured"))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_path_that_is_not_that_of_the_formula_is_not_hidden(table):

@@ -142,6 +142,12 @@ def test_a_row_that_diverged_changes_no_verdict_on_others_and_is_in_the_report(p
     assert re.search(r"\| C-N2 \|.*\| nan ± nan \||\| C-N2 \|.*\| inf ± nan \|", page)
 
 
+def test_seeds_that_all_diverged_are_not_said_to_be_one_seed():
+    diverged = [result("base", 0.0, math.nan, seed=n) for n in (1, 2, 3)]
+    said = claims.describe_significance(table(*diverged))
+    assert said.startswith("Chance is unknown without several seeds of a row that did not diverge")
+
+
 def test_nothing_is_found_at_a_scale_that_shows_nothing():
     toy = replace(table(*BASE, result("A-h1", 20.0)), scale="toy")
     _, *lines = claims.compare_claims(toy, CLAIMS, FIGURES)

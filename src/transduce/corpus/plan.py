@@ -20,7 +20,6 @@ import numpy as np
 from jaxtyping import Int, Integer
 
 from transduce.corpus.mixture import Share
-from transduce.errors import InputError
 from transduce.packed import greedy_cut
 from transduce.text.arguments import ignore_event
 
@@ -34,7 +33,7 @@ WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this 
 
 @final
 class Plan:
-    """The sentence pairs of each update, by its step; InputError if a pair exceeds a budget."""
+    """The sentence pairs of each update, by its step; no pair may exceed a budget."""
 
     def __init__(  # noqa: PLR0913 - lengths, sizes of updates, and what decides the order
         self,
@@ -53,9 +52,9 @@ class Plan:
 
         `on_epoch` is called with the last steps of all epochs so far when one more is computed.
         """
-        require_pairs(source_lengths, target_lengths)
-        require_fit("source", source_lengths, source_tokens)
-        require_fit("target", target_lengths, target_tokens)
+        assert len(source_lengths) == len(target_lengths) > 0, (
+            "a store has pairs, each of two sides"
+        )
         self.lengths = (source_lengths, target_lengths)
         self.measure = measure  # None if epochs change no lengths
         self.budgets = (source_tokens, target_tokens)
@@ -199,21 +198,3 @@ def sort_inside_windows(order: Int[np.ndarray, " M"], lengths: Lengths, window: 
         longer = np.maximum(lengths[0][inside], lengths[1][inside])
         key = -longer if turn % 2 else longer
         order[first : first + window] = inside[np.argsort(key, kind="stable")]
-
-
-def require_pairs(source: Integer[np.ndarray, " N"], target: Integer[np.ndarray, " M"]) -> None:
-    """Raise InputError if there is no pair to train on; both arguments are sentence lengths."""
-    assert len(source) == len(target), "a pair has two sides"
-    if not len(source):
-        raise InputError("there is no pair to train on", "look at what the cleaning left out")
-
-
-def require_fit(side: str, lengths: Integer[np.ndarray, " N"], budget: int) -> None:
-    """Raise InputError if one of N sentences exceeds an update's token budget for its side."""
-    longest = int(lengths.argmax())
-    if lengths[longest] > budget:
-        raise InputError(
-            f"pair {longest + 1} has {lengths[longest]} {side} pieces, "
-            f"more than an update may hold (data.{side}_tokens = {budget})",
-            f"raise data.{side}_tokens, or lower data.max_length",
-        )

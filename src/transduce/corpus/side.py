@@ -25,7 +25,7 @@ DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it aga
 
 @final
 class StoredIds:
-    """T ids in an open file, which are read in parts, or all at once by `np.asarray`.
+    """T ids in an open file, which are read in parts.
 
     The file is not memory-mapped, since SIGBUS kills a process that reads a truncated mapped file.
     """
@@ -44,9 +44,6 @@ class StoredIds:
 
     def __len__(self) -> int:
         return self.count
-
-    def __array__(self, dtype: object = None, copy: object = None) -> UInt[np.ndarray, " T"]:
-        return np.frombuffer(self.read(0, self.count), self.kind)
 
     def read(self, start: int, count: int) -> bytes:
         """Return the bytes of `count` ids from index `start`; FolderError if the file was cut."""

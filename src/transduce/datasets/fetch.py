@@ -234,18 +234,28 @@ def write_split(
 ) -> None:
     """Write a split's file for each language, or its trees and tags; add its counts to `about`.
 
-    Unexpected line counts and checksums are added to `about`, too.
+    Unexpected line counts and checksums are added to `about`, too. InputError if trees, or lines
+    that the split's filter decodes, are no UTF-8.
     """
     endings = FILES.values() if corpus.is_treebank else corpus.languages
     names = [f"{split.name}.{ending}" for ending in endings]
     parts, count = list[dict[str, object]](), 0
     with ExitStack() as stack:
         streams = [stack.enter_context(writer.open(name)) for name in names]
-        for lines in split.pair_filter(read_lines(split, chosen_texts, parts, about)):
-            written = list_tree_forms(*lines) if corpus.is_treebank else [x + b"\n" for x in lines]
-            for stream, content in zip(streams, written, strict=True):
-                stream.write(content)
-            count += 1
+        try:
+            for lines in split.pair_filter(read_lines(split, chosen_texts, parts, about)):
+                forms = (
+                    list_tree_forms(*lines) if corpus.is_treebank else [x + b"\n" for x in lines]
+                )
+                for stream, content in zip(streams, forms, strict=True):
+                    stream.write(content)
+                count += 1
+        except UnicodeDecodeError as error:
+            files = {
+                str(one.path) for part in split.parts for one in chosen_texts[part][1].values()
+            }
+            fact = f"{', '.join(sorted(files))}: has text that is no UTF-8"
+            raise InputError(fact, DAMAGED_HINT) from error
     about["splits"][split.name] = {"lines": count, "parts": parts}
     record_mismatch(split.name, split.expected, count, about)
     for name, known in zip(names, split.sha256, strict=False):

@@ -156,7 +156,8 @@ def parse_entry(line: bytes) -> IndexEntry:
 def build_text_pairs(entry: IndexEntry, languages: tuple[str, ...]) -> list[Texts]:
     """Return an entry's (source, target) texts: one pair from two files, or a pair from each file.
 
-    InputError if the two files are the same one, or if the format is not supported.
+    InputError if the two files are the same one, if a TMX file has two variants of one language, or
+    if the format is not supported.
     """
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
@@ -169,6 +170,11 @@ def build_text_pairs(entry: IndexEntry, languages: tuple[str, ...]) -> list[Text
     if kind == "tsv" and len(columns) == 2:
         return [tuple(Text(*file, read_column(number)) for number in columns) for file in files]
     if kind == "tmx":
+        if len({one.partition("_")[0] for one in languages}) == 1:
+            fact = (
+                f"{entry.name} has {' and '.join(languages)}, which a TMX file does not tell apart"
+            )
+            raise InputError(fact, "name a corpus of two languages")
         return [tuple(Text(*file, read_tmx(languages, side)) for side in (0, 1)) for file in files]
     raise InputError(
         f"{entry.name} is kept as {kind}, which is not read here",

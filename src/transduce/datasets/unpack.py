@@ -142,7 +142,7 @@ class LimitedStream(io.RawIOBase):
         self.count += len(data)
         if self.count > self.most:
             raise InputError(
-                f"unpacks to more than {self.most:,} bytes, {MOST_TIMES} times its size",
+                f"unpacks to more than {self.most:,} bytes",
                 "this is no text: delete it, or unpack it yourself and name the files",
                 file=self.path,
             )

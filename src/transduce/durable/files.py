@@ -346,8 +346,9 @@ def require_disk_space(disk: Path, size: int, file: Path, hint: str) -> None:
 
 def ensure_folder(folder: Path) -> None:
     """Create a folder and its missing parents, each synced to disk; SaveError on failure."""
-    if folder.is_dir():
-        return
+    with raise_save_errors(folder):
+        if folder.is_dir():
+            return
     ensure_folder(folder.parent)
     with raise_save_errors(folder):
         folder.mkdir(exist_ok=True)
@@ -360,7 +361,8 @@ def new_folders(folder: Path) -> Iterator[None]:
 
     An error while deleting is ignored, so that the first error is raised.
     """
-    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    with raise_save_errors(folder):
+        new = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         ensure_folder(folder)
         yield

@@ -42,7 +42,7 @@ from transduce.errors import (
 
 MANIFEST = "manifest.json"
 OWN_FILES = re.compile(  # names of files of a run or a prepared folder
-    r"(run|prepared|data|tags|(source\.|target\.)?vocabulary)\.json|log\.jsonl|lock"
+    r"(run|prepared|data|tags|epochs|(source\.|target\.)?vocabulary)\.json|log\.jsonl|lock"
 )
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
@@ -70,11 +70,11 @@ def atomic_folder(
     with new_folders(path.parent):
         delete_abandoned(real)
         temporary = temporary_path(real)
-        with raise_save_errors(path):
-            temporary.mkdir()
-            if real.is_dir():  # who could not read the old folder cannot read the new one
-                temporary.chmod(stat.S_IMODE(real.stat().st_mode) | stat.S_IRWXU)
         try:
+            with raise_save_errors(path):
+                temporary.mkdir()
+                if real.is_dir():  # who could not read the old folder cannot read the new one
+                    temporary.chmod(stat.S_IMODE(real.stat().st_mode) | stat.S_IRWXU)
             with protect_folder(temporary, path):
                 writer = FolderWriter(temporary, path)
                 yield writer

@@ -49,12 +49,13 @@ def create_and_lock_folder(folder: Path) -> Iterator[None]:
 
     Parent folders that were created for it are deleted, too.
     """
-    is_new = not folder.exists()
+    with raise_save_errors(folder):
+        is_new = not folder.exists()
     with new_folders(folder.parent), lock_folder(folder):
         try:
             yield
         except BaseException:
-            if is_new and [entry.name for entry in list_entries(folder)] == ["lock"]:
+            if is_new and [entry.name for entry in list_entries(folder)] == [LOCK]:
                 delete(folder)  # ignores its own errors, so that the first error is raised
             raise
 

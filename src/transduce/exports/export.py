@@ -1,6 +1,7 @@
 """`transduce.export` writes a trained model as a folder or file that another program loads."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any, final
 from transduce.checkpoint.card import USE, format_deviations_section, format_head
 from transduce.checkpoint.model_files import CARD, open_model_folder
 from transduce.checkpoint.run_file import is_run
+from transduce.durable.files import atomic_file
 from transduce.durable.folder import (
     FolderWriter,
     atomic_folder,
@@ -63,8 +65,7 @@ class Export:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields of the export as JSON values."""
-        values = {**asdict(self), "path": str(self.path)}
-        return values | {"proof": None if self.proof is None else self.proof.as_json()}
+        return {**asdict(self), "path": str(self.path)}
 
     def format_proof(self) -> list[str]:
         """Return lines to print: a heading, then one per beam width; [] if `proof` is None."""
@@ -130,10 +131,13 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     if target.pack is None:
         proof, why = write_folder(job, folder)
     else:
-        with TemporaryDirectory() as temporary:
-            files = Path(temporary, "files")
+        with TemporaryDirectory() as temporary, atomic_file(folder) as stream:
+            files, packed = Path(temporary, "files"), Path(temporary, folder.name)
             proof, why = write_folder(job, files)
-            target.pack(files, folder)
+            target.pack(files, packed)
+            require_free_output(target, folder, force=force)  # it may have appeared meanwhile
+            with packed.open("rb") as made:
+                shutil.copyfileobj(made, stream)
     differences = [*target.list_differences(loaded), *filter(None, [missing])]
     return Export(folder, target.name, tuple(differences), proof, why)
 
@@ -186,7 +190,7 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
         if proof is not None:
             if precision == "float32":
                 require_proven(proof)
-            writer.write("proof.json", to_json(proof.as_json()))
+            writer.write("proof.json", to_json(asdict(proof)))
     return proof, why
 
 

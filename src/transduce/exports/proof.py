@@ -3,9 +3,9 @@
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, final
+from typing import final
 
 import torch
 from jaxtyping import Float
@@ -51,7 +51,9 @@ class Comparison:
         if not self.lines:
             return f"beam {self.beam}: nothing is compared{unfinished}"
         if self.ended_otherwise:
-            unfinished += f"; our own search gives {self.ended_otherwise} of them another output"
+            unfinished += (
+                f"; our own search gives {self.ended_otherwise} compared lines another output"
+            )
         texts = f"{self.equal:,} of {self.lines:,} texts equal"
         if self.largest_difference is not None:
             mean, most = self.mean_difference, self.largest_difference
@@ -68,10 +70,6 @@ class Proof:
     text: str  # a phrase on what was translated, such as "64 lines"
     comparisons: tuple[Comparison, ...]
     left_out: int = 0  # number of lines that are empty or too long for one search
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields of the proof as JSON values."""
-        return asdict(self)
 
 
 def make_up_lines(model: TaskModel, seed: int = 1) -> list[str]:

@@ -6,6 +6,7 @@ vector of zeros, so the embedding of BEGIN is folded into other weights.
 
 import json
 import math
+import re
 import shutil
 import struct
 import subprocess
@@ -44,6 +45,7 @@ NORMS = {  # our norms of a layer -> Marian's
 ALIGNMENT = 256  # in model.bin the numbers of a tensor begin at a multiple of 256 bytes
 FLOAT32, INT8, INTGEMM8 = 0x0404, 0x0101, 0x4101  # types of tensors
 NEVER = -1e4  # the bias of a symbol that no output may have
+EPSILON = 1e-6  # what its layer normalisation adds to the variance
 QUANTISED = 64  # in 8 bits d_model and d_ff must be multiples of it
 CONFIG = "config.intgemm8bitalpha.yml"  # the file name that translateLocally reads
 GEMM = MappingProxyType({"float32": "float32", "int8": "int8shiftAll"})  # by precision
@@ -199,7 +201,7 @@ def build_model_info(model: TaskModel) -> dict[str, Any]:
 
 def describe_use(model: TaskModel) -> str:
     """Return Markdown on how to use an exported folder in a browser and in translateLocally."""
-    name = f"{'-'.join(model.recipe.data.languages)}"
+    name = "-".join(model.recipe.data.languages)
     return f"""```console
 $ npm install --prefix FOLDER {PACKAGE}
 $ python -m http.server --directory FOLDER
@@ -231,7 +233,7 @@ def explain_unsupported(model: TaskModel) -> str:
         ),
         "Bergamot finds a model by two languages of two letters, and this model's are "
         f"{data.languages or 'not named'} (--languages en-de)": (
-            [len(code) for code in data.languages] != [2, 2]
+            not re.fullmatch("[a-z]{2}-[a-z]{2}", "-".join(data.languages))
         ),
     }
     return next((fact for fact, holds in facts.items() if holds), "")
@@ -239,7 +241,7 @@ def explain_unsupported(model: TaskModel) -> str:
 
 def list_differences(model: TaskModel) -> list[str]:
     """Return sentences on what Bergamot does differently from a model's own search."""
-    search = model.recipe.search
+    search, epsilon = model.recipe.search, model.recipe.architecture.norm_epsilon
     found = [
         f"it searches with a beam of 1, whatever the model: search.beam={search.beam} is not "
         "carried over",
@@ -249,6 +251,8 @@ def list_differences(model: TaskModel) -> list[str]:
         "SentencePiece merges over a whole line, not inside the words of our regular expression; "
         "the pieces are the same but for rare runs of apostrophes and letters, and for ▁, a space",
     ]
+    if epsilon != EPSILON:
+        found.append(f"norms add {EPSILON:g} to the variance and ours {epsilon:g}")
     pieces = list_fallback_pieces(model.task.target)
     if cut := sum(kind == UNUSED for _, kind in pieces[: len(model.task.target)]):
         found.append(
@@ -275,8 +279,9 @@ class BergamotEngine:
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - it has a limit of its own
         """Return an output per line, log P NaN; SaveError on failure; ignore `max_length`."""
+        text = "\n".join(line.replace("\n", " ") for line in lines)
         try:
-            found = run_driver(str(self.registry), str(beam), text="\n".join(lines))
+            found = run_driver(str(self.registry), str(beam), text=text)
         except OSError as error:
             raise SaveError(f"{self.name} does not load the export ({error})") from None
         return [EngineOutput(text, math.nan) for text in json.loads(found)]

@@ -268,13 +268,17 @@ def build_json(table: ParsingTable) -> dict[str, object]:
     }
 
 
-def require_parsing_table_folder(folder: Path, test: Path | str | None) -> None:
-    """Refuse a folder with files that are not Table 4's, or whose trees.txt is the test set."""
+def require_parsing_table_folder(folder: Path, *texts: Pairs | Path | None) -> None:
+    """Refuse a folder with files that are not Table 4's, or whose trees.txt is one of `texts`."""
     ours = ("run", "model", "table4.md")
     require_own_folder(folder, "table4.json", ours, "folder of Table 4")
     outputs = folder / "trees.txt"
-    is_test = test is not None and os.path.realpath(test) == os.path.realpath(outputs)
-    require(not is_test, f"{outputs} is the test set, and our trees are written there", "-o OTHER")
+    for text in texts:
+        for part in [one.pairs for one in text.texts] if isinstance(text, MixedPairs) else [text]:
+            path = part.path if isinstance(part, TaskFiles) else part
+            is_read = isinstance(path, Path) and os.path.realpath(path) == os.path.realpath(outputs)
+            fact = f"{outputs} is to be read, and our trees are written there"
+            require(not is_read, fact, "-o OTHER")
 
 
 def write_report(folder: Path, table: ParsingTable, trees: Sequence[str]) -> list[Path]:

@@ -167,12 +167,7 @@ def read_result(folder: Path) -> RowResult | None:
     file = folder / RESULT
     if not file.exists():
         return None
-    try:
-        values = from_checksummed_json(read_regular(file, MOST_RESULT_BYTES), file)
-    except NewerFormatError:
-        raise
-    except FolderError as fault:
-        raise FolderError(fault.fact, MEASURE_AGAIN) from fault
+    values = read_record(file, MEASURE_AGAIN)
     try:
         bleu = values["bleu"] | {"test_set": find_current_name(values["bleu"]["test_set"])}
         return RowResult(
@@ -182,6 +177,16 @@ def read_result(folder: Path) -> RowResult | None:
         raise FolderError(
             "is no result as this version writes it", MEASURE_AGAIN, file=file
         ) from error
+
+
+def read_record(file: Path, hint: str) -> dict[str, Any]:
+    """Return the values of a checksummed JSON file; FolderError with `hint` if it is damaged."""
+    try:
+        return from_checksummed_json(read_regular(file, MOST_RESULT_BYTES), file)
+    except NewerFormatError:
+        raise
+    except FolderError as fault:
+        raise FolderError(fault.fact, hint) from fault
 
 
 def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[FolderError]]:

@@ -118,7 +118,7 @@ def describe_significance(table: ResultTable) -> str:
     several = select_rows_with_seeds(table)
     if not several:
         return (
-            "Each row was trained from one seed, so chance is unknown: "
+            "Chance is unknown without several seeds of a row that did not diverge: "
             "`--rows base --seeds 3` tells."
         )
     spread = f"of {several[0].name} over {len(several[0].runs)} seeds (Student's t)"

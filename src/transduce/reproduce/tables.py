@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -9,7 +10,13 @@ from transduce.errors import InputError
 from transduce.recipes.scale import scale_by_name
 from transduce.settings.fields import require, require_flag
 from transduce.settings.keywords import describe_unknown_keyword
-from transduce.text.arguments import describe_value, ignore_event, read_folder, require_names
+from transduce.text.arguments import (
+    describe_value,
+    ignore_event,
+    read_folder,
+    read_path,
+    require_names,
+)
 
 if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.measure import LayerTable, MeasurementPlan
@@ -44,7 +51,6 @@ def table1(
     on_message: "Callable[[str], None]" = ignore_event,
 ) -> "LayerTable":
     """Return Table 1, measured at the sizes in `plan`; with `output`, write its report there."""
-    from transduce.durable.folder import require_absent
     from transduce.reproduce.layer_costs.measure import MeasurementPlan, measure_layers
     from transduce.reproduce.layer_costs.report import plot_table, write_report
     from transduce.runs.plots import require_matplotlib
@@ -53,14 +59,12 @@ def table1(
     require_flag("plot", plot)
     fact = f"plan must be a MeasurementPlan, not {describe_value(chosen)}"
     require(isinstance(chosen, MeasurementPlan), fact)
-    if output is not None:
-        require_absent(Path(output))
     if plot:
         require_matplotlib()
-    table = measure_layers(chosen, on_message)
-    if output is not None:
-        write_report(Path(output), table, plot_table(table) if plot else None)
-    return table
+    measure = partial(measure_layers, chosen, on_message)
+    if output is None:
+        return measure()
+    return write_report(read_path("output", output), measure, plot_table if plot else None)
 
 
 def table2(
@@ -110,14 +114,14 @@ def claims(
 
 
 def list_seeds(seeds: object) -> tuple[int, ...]:
-    """Return seeds 1 to `seeds`, or those given; InputError if one is no whole number."""
+    """Return seeds 1 to `seeds`, or those given, each once; InputError if one is not whole."""
     if isinstance(seeds, int):
         return tuple(range(1, seeds + 1))
     fact = f"seeds must be a number or whole numbers, not {describe_value(seeds)}"
     listed = list(seeds) if isinstance(seeds, Sequence) else [seeds]
-    whole = tuple(one for one in listed if isinstance(one, int))
-    require(len(whole) == len(listed), fact, "seeds=3, or seeds=[4, 5]")
-    return whole
+    found = [one for one in listed if type(one) is int and 0 <= one < 2**63]
+    require(len(found) == len(listed), fact, "seeds=3, or seeds=[4, 5], each from 0 to 2^63 - 1")
+    return tuple(dict.fromkeys(found))
 
 
 def build_table2(pair: str) -> "TableKind":
@@ -126,7 +130,7 @@ def build_table2(pair: str) -> "TableKind":
     from transduce.reproduce.rows import TableKind
     from transduce.reproduce.table2_report import build_report
 
-    if pair not in TABLE_2_ROWS:
+    if pair not in list(TABLE_2_ROWS):  # a list also compares what has no hash
         raise InputError(f"Table 2 has no pair {pair!r}", f"it has {' and '.join(TABLE_2_ROWS)}")
     return TableKind(
         name="table2", recipes=TABLE_2_ROWS[pair], build_report=build_report, has_test_set=True
@@ -158,12 +162,12 @@ def _reproduce(
         scale=scale_by_name(options.get("scale", "laptop")),
         rows=tuple(options.get("rows", ())),
         seeds=list_seeds(options.get("seeds", 1)),
-        changes=options.get("settings", {}),
+        changes=options.get("settings") or {},
         output=read_folder(folder),
         train=options.get("train"),
         dev=options.get("dev"),
         test=test,
-        store=None if (store := options.get("store")) is None else Path(store),
+        store=None if (store := options.get("store")) is None else read_path("store", store),
         plot=options.get("plot", False),
     )
     outcome = reproduce_rows(kind, request, options.get("callbacks") or TableCallbacks())
@@ -209,9 +213,10 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     require_flag("baselines", baselines)
     folder, chosen = read_folder(folder), find_recipe(recipe)
-    require_parsing_table_folder(folder, test)
+    test = None if test is None else read_path("test", test)
     needs_training = model is None or baselines
     trees = choose_trees(chosen, train, dev, test, needs_training=needs_training)
+    require_parsing_table_folder(folder, trees.train, trees.dev, test)
     trained_on, is_comparable = trees.trained_on, trees.is_comparable
     if model is None:
         observer = callbacks or TrainingCallbacks(on_message=on_message)

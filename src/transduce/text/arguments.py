@@ -25,8 +25,8 @@ def describe_value(value: object) -> str:
 
 
 def require_names(argument: str, names: object) -> None:
-    """Raise InputError, naming `argument`, if `names` is one string and not a list of names."""
-    if isinstance(names, str):
+    """Raise InputError, naming `argument`, unless `names` is a list or tuple of strings."""
+    if not isinstance(names, list | tuple) or not all(isinstance(one, str) for one in names):
         raise InputError(f"{argument} is a list of names, not {describe_value(names)}")
 
 

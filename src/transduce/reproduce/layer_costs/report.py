@@ -31,10 +31,21 @@ MEASURES = ("operations", "seconds", "peak", "length")
 TITLES = ("operations, d = {}", "seconds, d = {}", "bytes, d = {}", "maximum path length, encoder")
 
 
-def write_report(folder: Path, table: LayerTable, picture: bytes | None) -> None:
-    """Write the report of Table 1 as a folder of Markdown, JSON, CSV and any PNG `picture`."""
-    about = {"date": table.date, "transduce": table.environment["transduce"]}
+def write_report(
+    folder: Path,
+    measure: Callable[[], LayerTable],
+    draw: Callable[[LayerTable], bytes] | None = None,
+) -> LayerTable:
+    """Measure Table 1 and write its report as a folder of Markdown, JSON, CSV; return the table.
+
+    With `draw`, which returns a PNG image of the table, the folder has the image also. A folder
+    that cannot be made is refused before anything is measured.
+    """
+    about: dict[str, str] = {}
     with atomic_folder(folder, kind=NAME, about=about) as writer:
+        table = measure()
+        about |= {"date": table.date, "transduce": table.environment["transduce"]}
+        picture = draw(table) if draw else None
         writer.write(f"{NAME}.md", format_markdown(table, picture).encode())
         writer.write(f"{NAME}.json", (json.dumps(build_json(table), indent=1) + "\n").encode())
         for name in ("points", "paths"):
@@ -46,6 +57,7 @@ def write_report(folder: Path, table: LayerTable, picture: bytes | None) -> None
             writer.write(f"{name}.csv", format_csv(records).encode())
         if picture is not None:
             writer.write(f"{NAME}.png", picture)
+    return table
 
 
 def format_markdown(table: LayerTable, picture: bytes | None = None) -> str:

@@ -13,6 +13,8 @@ from typing import final
 
 from transduce.recipes.printed import TABLE_2
 from transduce.reproduce.paper_claims.measures import (
+    SIZES,
+    WIDTHS,
     collect_cross_entropies,
     count_layers,
     measure_attention_paths,
@@ -163,7 +165,7 @@ SPEED = PaperClaim(
             f"additive {n} {d_k} {unit} / scaled-dot {n} {d_k} {unit}",
             1.0,
         )
-        for n, d_k in ((64, 64), (256, 64), (512, 64), (256, 16), (256, 256))
+        for n, d_k in SIZES
         for unit in ("seconds", "bytes")
     ),
 )
@@ -176,7 +178,7 @@ PRODUCTS = PaperClaim(
     findings=(
         *(
             Finding(f"variance of q · k at d_k {d_k}", f"variance {d_k}", 0.95 * d_k, 1.05 * d_k)
-            for d_k in (16, 64, 256)
+            for d_k in WIDTHS
         ),
         Finding(
             "softmax derivatives, d_k 256 ÷ 16, not scaled", "unscaled 256 / unscaled 16", most=1.0

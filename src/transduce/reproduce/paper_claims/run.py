@@ -17,8 +17,7 @@ from typing import Any
 import torch
 
 from transduce.durable.files import ensure_folder, write_atomically
-from transduce.durable.folder import read_regular
-from transduce.durable.json import from_checksummed_json, to_checksummed_json
+from transduce.durable.json import to_checksummed_json
 from transduce.durable.lock import create_and_lock_folder
 from transduce.errors import (
     FolderError,
@@ -34,11 +33,13 @@ from transduce.reproduce.job import TableRequest, plan_jobs
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, PaperClaim, compute_interval
 from transduce.reproduce.paper_claims.measures import ROWS, SCALE
 from transduce.reproduce.report import Report, require_table_folder
-from transduce.reproduce.result import MOST_RESULT_BYTES, RESULT
+from transduce.reproduce.result import RESULT, read_record
 from transduce.reproduce.rows import TableCallbacks, train_rows
 from transduce.settings.fields import require
 
 VALUES = "values.json"
+KEYS = {"values", "environment", "date"}  # of values.json
+MEASURE_AGAIN = "delete the file: the same command measures it again"
 HEAD = ("measured", "supports the claim", "here", "95 %", "verdict")
 Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # claim -> seed -> contents of values.json
 
@@ -46,7 +47,10 @@ Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # claim -> seed -> conten
 def measure_claims(
     output: Path, names: Sequence[str], seeds: Sequence[int], callbacks: TableCallbacks
 ) -> Report:
-    """Measure the named claims (all if `names` is empty) in folder `output`; return the report."""
+    """Measure the named claims (all if `names` is empty) in folder `output`; return the report.
+
+    Raises the first error if no claim has a value.
+    """
     for name in names:
         if name not in CLAIMS:
             raise InputError(f"there is no claim {name!r}", suggest_names(name, CLAIMS))
@@ -65,6 +69,8 @@ def measure_claims(
         with suppress(TransduceError):
             write_report(output, callbacks)
         raise
+    if errors and not gather_claims(output):
+        raise errors[0]
     return replace(write_report(output, callbacks), errors=tuple(errors))
 
 
@@ -90,7 +96,7 @@ def measure_claim(
                 values, where = claim.measure(seed, runs), describe_environment(torch.device("cpu"))
                 if not all(map(math.isfinite, values.values())):
                     what = "a row diverged" if claim.rows else "a value is not finite"
-                    fault = InputError(f"seed {seed}: {what}", "the other seeds are reported")
+                    fault = InputError(f"seed {seed}: {what}", "the report leaves this seed out")
                     errors.append(fault)
                     callbacks.on_failure(claim.name, fault)
                     continue
@@ -111,8 +117,9 @@ def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | 
     file = find_folder(output, claim, seed) / VALUES
     if not file.exists():
         return None
-    found = from_checksummed_json(read_regular(file, MOST_RESULT_BYTES), file)
-    return found if claim.names <= found["values"].keys() else None
+    found = read_record(file, MEASURE_AGAIN)
+    is_whole = found.keys() >= KEYS and claim.names <= found["values"].keys()
+    return found if is_whole else None
 
 
 def gather_claims(output: Path) -> Measured:
