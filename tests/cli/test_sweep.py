@@ -57,6 +57,8 @@ def test_every_combination_is_trained_once_and_resumed_with_the_best_first(sweep
     again = sweep(*VARY, "--json", "--quiet")
     assert (again.stdout, again.stderr) == (ended.stdout, "")
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.safetensors")} == written
+    other = [one.replace("0.1", "1e-1").replace("=2", "=2.0") for one in VARY]
+    assert sweep(*other, "--json", "--quiet").stdout == ended.stdout
     table = sweep(*VARY, "--quiet").stdout.splitlines()
     assert table[0] == (
         "| architecture.dropout | training.learning_rate_factor | accuracy (dev) "

@@ -5,9 +5,12 @@ import json
 import os
 
 import pytest
+from tests.runs.corpora import TOY, prepared_toy
 
 import transduce
 from transduce.cli.display import print_json
+from transduce.runs.training_run import begin_or_resume_run
+from transduce.settings.recipe import with_changes
 
 PARTS = [
     "run.json",
@@ -44,6 +47,29 @@ def test_every_part_of_a_run_is_listed(call, run):
     assert ended.code == 0
     assert ended.stdout.splitlines() == [f"good  {run / part}" for part in PARTS]
     assert ended.stderr == f"not covered: {run / 'log.jsonl'}\n"
+
+
+def test_the_epochs_of_a_run_are_not_covered(call, run):
+    (run / "epochs.json").touch()
+    ended = call("verify", run)
+    assert ended.code == 0
+    assert ended.stderr.endswith(f"not covered: {run / 'epochs.json'}\n")
+
+
+def test_every_part_of_a_run_with_two_vocabularies_is_there(tmp_path):
+    recipe = with_changes(
+        TOY,
+        {
+            "data.shared_vocabulary": False,
+            "architecture.tie_embeddings": "target",
+            "data.task": "translation",
+        },
+    )
+    begin_or_resume_run(tmp_path, recipe, prepared_toy(tmp_path / "store", recipe))
+    parts = transduce.verify(tmp_path)
+    assert [(part.is_good, part.path.exists()) for part in parts] == [(True, True)] * 4
+    (tmp_path / "target.vocabulary.json").write_text("{}")
+    assert [part.is_good for part in transduce.verify(tmp_path)] == [True, False, True, True]
 
 
 def test_python_gets_the_same_parts_as_values(run):

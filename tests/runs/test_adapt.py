@@ -284,6 +284,7 @@ def test_a_prepared_corpus_must_have_the_parents_vocabulary(parent, tmp_path):
     transduce.prepare(tmp_path / "other", NEW, recipe=TOY)
     with pytest.raises(InputError, match="was prepared with another vocabulary than that of"):
         adapt(parent, tmp_path / "second", train=None, store=tmp_path / "other")
+    assert not (tmp_path / "second").exists()
 
 
 def test_a_prepared_corpus_is_read_five_times_unless_a_number_of_updates_is_named(parent):

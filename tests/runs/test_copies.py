@@ -239,9 +239,10 @@ def damage_largest(copied):
 
 def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied, tmp_path):
     damage_largest(copied)
-    with pytest.raises(FolderError, match="damaged"):
-        train()
-    assert not list(tmp_path.glob("*run*"))
+    for folder in ("run", "new/folder/run"):
+        with pytest.raises(FolderError, match="damaged"):
+            train(folder)
+    assert [one.name for one in tmp_path.iterdir()] == [copied.name]
 
 
 def test_the_control_that_compares_no_hashes_brings_damage_back(copied, tmp_path, monkeypatch):

@@ -214,6 +214,13 @@ def test_files_that_cannot_be_used_are_refused(tmp_path, spoil, message):
     assert not (tmp_path / "model").exists()
 
 
+def test_a_target_list_without_the_unknown_symbol_is_named(tmp_path):
+    write_checkpoint(tmp_path / "checkpoint", share_encoder_decoder_embeddings=False)
+    write_bytes("target_vocab.json", b'{"</s>": 0, "a": 1}')(tmp_path / "checkpoint")
+    with pytest.raises(FolderError, match=r"/target_vocab\.json: has no symbol <unk>"):
+        transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
+
+
 @pytest.mark.parametrize("kind", [4, 6])  # a user-defined symbol, a byte
 def test_sound_models_with_pieces_of_other_kinds_are_not_called_damaged(tmp_path, kind):
     write_checkpoint(tmp_path / "checkpoint")

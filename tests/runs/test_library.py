@@ -358,6 +358,11 @@ def test_a_function_that_opens_no_callbacks_is_refused(tmp_path, opened):
         train(tmp_path / "run", callbacks=lambda _recipe: opened)
 
 
+def test_old_text_without_a_model_is_refused_with_both_arguments(tmp_path):
+    with pytest.raises(InputError, match=r"the new text: parent=MODEL, train=FILE\Z"):
+        train(tmp_path / "run", old=PAIRS)
+
+
 @pytest.mark.usefixtures("unchecked_types")
 def test_a_sweep_refuses_what_a_training_refuses(tmp_path):
     vary: dict[str, Any] = {"recipe": "tiny", "vary": {"training.seed": [1]}}

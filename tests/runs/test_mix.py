@@ -123,6 +123,7 @@ def test_what_is_no_weight_is_refused(back, how):
         ({"back": 10**400}, None, "and at most 1,000,000"),
         ({"back": (1, 1, 10**30), "other": 1}, None, "nor above 1,000,000,000,000,000"),
         ({"back": (1, 9, 8)}, None, "back.tsv is read from update 9 to 8"),
+        ({"back": (1, 0, 0)}, None, "back.tsv is read from update 0 to the last"),
     ],
 )
 def test_what_cannot_be_mixed_is_refused(back, other, texts, synthetic, fact):
@@ -130,8 +131,9 @@ def test_what_cannot_be_mixed_is_refused(back, other, texts, synthetic, fact):
     texts, synthetic = (
         {files[k]: how for k, how in some.items()} for some in (texts, synthetic or {})
     )
-    with pytest.raises(InputError, match=fact):
+    with pytest.raises(InputError, match=fact) as error:
         mix(texts, synthetic)
+    assert str(error.value).endswith(error.value.hint)  # no option, which Python would not know
     with pytest.raises(InputError, match="no synthetic pairs to tag"):
         mix(MAIN, tag_synthetic=True)
 

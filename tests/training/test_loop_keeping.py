@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from tests.checkpoint.samples import flip
+from tests.checkpoint.samples import folder as folder_of
 from tests.training.events import read_journal
 from tests.training.run import train_folder
 from tests.training.tiny import batches, training_of
@@ -42,6 +44,28 @@ def test_a_snapshot_holds_the_weights_of_its_step(tmp_path):
     assert checkpoint is not None
     for name, weight in list_snapshots(tmp_path)[-1].weights().items():
         assert torch.equal(weight, checkpoint.weights[name])
+
+
+def test_a_damaged_snapshot_is_written_again_by_a_run_that_trains_through_its_step(tmp_path):
+    training = training_of(steps=4, snapshot_every=2, checkpoint_minutes=ALWAYS)
+    train_folder(tmp_path, training)
+    file = tmp_path / "snapshots/step-00000004/model.safetensors"
+    whole = file.read_bytes()
+    flip(file, -1)
+    flip(folder_of(tmp_path, 4) / "model.safetensors", -1)
+    train_folder(tmp_path, training)
+    assert file.read_bytes() == whole
+    assert events(tmp_path, "snapshot") == [2, 4, 4]
+
+
+def test_an_old_step_that_stays_is_told_of_once(tmp_path):
+    train_folder(tmp_path, training_of(steps=3, snapshot_every=1, average_last=2))
+    (tmp_path / "snapshots/step-00000002/manifest.json").unlink()
+    told: list[str] = []
+    longer = training_of(steps=9, snapshot_every=1, average_last=2)
+    train_folder(tmp_path, longer, on_message=told.append)
+    assert [one.step for one in list_snapshots(tmp_path)] == [2, 8, 9]
+    assert ["step-00000002" in one for one in told] == [True]
 
 
 def test_checkpoints_are_written_by_minutes_and_at_the_end(tmp_path):
@@ -184,8 +208,10 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
             model.target.weight[0, 0] = math.nan
         return ValidationResult(nats=1.0)
 
-    with pytest.raises(NotFiniteError, match=r"target.weight holds numbers that are not finite"):
+    with pytest.raises(NotFiniteError) as caught:
         train_folder(tmp_path, training_of(steps=4, validate_every=2), validate=ruined)
+    assert "target.weight holds numbers that are not finite" in caught.value.fact
+    assert "a new run with a lower training.learning_rate_factor" in caught.value.hint
     assert load_newest_checkpoint(tmp_path) == (None, [])
 
 

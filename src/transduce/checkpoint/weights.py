@@ -132,10 +132,10 @@ def require_finite_numbers(numbers: Tensor, place: str) -> None:
         )
 
 
-TRAIN_ON = "resume from the last checkpoint with a lower learning rate or a longer warm-up"
+TRAIN_ANEW = "a new run with a lower training.learning_rate_factor may do better"
 
 
-def require_finite(weights: Mapping[str, Tensor], location: str, hint: str = TRAIN_ON) -> None:
+def require_finite(weights: Mapping[str, Tensor], location: str, hint: str = TRAIN_ANEW) -> None:
     """Raise NotFiniteError, which names `location`, if a tensor contains NaN or infinity."""
     name = find_first_not_finite(weights)
     if name is not None:

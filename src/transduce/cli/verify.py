@@ -19,8 +19,8 @@ def command(*, folder: Path, as_json: bool) -> None:
     """Check every byte of a run, store or model folder.
 
     FOLDER may also be one checkpoint of a run. Each part is listed as good or bad, with the reason.
-    The exit code is 3 if a part is bad. A run's log.jsonl is not covered: it is for people and
-    pages, and no result depends on it.
+    The exit code is 3 if a part is bad. A run's log.jsonl and epochs.json are not covered:
+    no result depends on them.
     """
     from transduce.runs.verify import list_uncovered, verify_parts
 

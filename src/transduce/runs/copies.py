@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, final
@@ -20,11 +20,13 @@ from transduce.durable.files import (
     atomic_file,
     delete,
     delete_leftovers,
+    new_folders,
     raise_save_errors,
     require_disk_space,
     temporary_path,
     write_atomically,
 )
+from transduce.durable.folder import SHA256
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import LOCK
 from transduce.errors import FolderError, InputError, SaveError, TransduceError
@@ -34,7 +36,6 @@ from transduce.settings.fields import require
 from transduce.training.distributed.rank import SignalRequests
 from transduce.training.progress import TrainingCallbacks
 
-HASH = re.compile("[0-9a-f]{64}")
 LIST, FILES = "copy.json", "files"
 PUT_BACK = "put back the file, or begin anew with another address"
 AGAIN = "see that the address can be reached and written; the same command tries again"
@@ -68,7 +69,8 @@ class RunCopy:
             return
         is_there = run.exists()
         folder = temporary_path(run / "copy" if is_there else run)
-        try:
+        with new_folders(run.parent), ExitStack() as at_end:
+            at_end.callback(delete, folder)
             for name, (size, digest) in listed["files"].items():
                 path = folder / name
                 with raise_save_errors(path):
@@ -85,8 +87,6 @@ class RunCopy:
                         entry.rename(run / entry.name)  # last of all run.json, which makes it a run
                 else:
                     folder.rename(run)
-        finally:
-            delete(folder)
 
     def require_own_place(self) -> None:
         """Raise InputError if the address has no copy but something else, such as a model."""
@@ -150,7 +150,7 @@ class RunCopy:
         folder = f"{self.root}/{FILES}"  # in an object store only files make folders
         self.system.invalidate_cache()
         paths = self.system.ls(folder, detail=False) if self.system.exists(folder) else []
-        return set(filter(HASH.fullmatch, (PurePosixPath(path).name for path in paths)))
+        return set(filter(SHA256.fullmatch, (PurePosixPath(path).name for path in paths)))
 
     def put_file(self, path: Path, digest: str) -> None:
         """Copy a file there, synced to disk if that is a local one, before the list names it."""
@@ -283,5 +283,5 @@ def is_copy_entry(name: str, about: object) -> bool:
         return False
     match about:
         case [int(), str(digest)]:
-            return HASH.fullmatch(digest) is not None
+            return SHA256.fullmatch(digest) is not None
     return False

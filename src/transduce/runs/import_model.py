@@ -343,7 +343,10 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
         for file in (folder / "source.spm", folder / "target.spm")
     ]
     sides = list_source_pieces(models[0], ids[0]), list_target_pieces(models[1], ids[1], config)
-    specials = [[config.end, config.start, find_unknown(one, folder / JOINT)] for one in ids]
+    specials = [
+        [config.end, config.start, find_unknown(one, folder / name)]
+        for one, name in zip(ids, (JOINT, TARGET if has_two else JOINT), strict=True)
+    ]
     if len(sides[0]) > 2 * len(ids[0]):  # most of its pieces would have no weights
         fact = f"has {len(sides[0]):,} pieces, and {JOINT} {len(ids[0]):,} symbols"
         raise FolderError(fact, AGAIN, file=folder / "source.spm")

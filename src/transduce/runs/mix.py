@@ -78,7 +78,7 @@ def mix_texts(
     require(
         all(weights) or not any(weights),
         "some texts have weights, and others have none",
-        "give each of them one, such as --pairs a.tsv:3",
+        "give each of them one, such as 3 and 1",
     )
     require(
         not any(weights) or all(1 / HIGHEST_WEIGHT <= one <= HIGHEST_WEIGHT for one in weights),
@@ -88,7 +88,7 @@ def mix_texts(
     require(
         all(0 < share < 1 for share in shares) and sum(shares) < 1,
         f"shares of {', '.join(f'{share:g}' for share in shares)} leave nothing to other pairs",
-        "shares of synthetic pairs and their sum lie between 0 and 1: --synthetic back.tsv:0.4",
+        "shares of synthetic pairs and their sum lie between 0 and 1, such as 0.4",
     )
     require(bool(synthetic) or not tag_synthetic, "there are no synthetic pairs to tag")
     mixed = [
@@ -114,16 +114,17 @@ def require_text_for_every_update(shares: Sequence[Share]) -> None:
     for share in shares:
         is_range = share.start >= 1 and (share.stop >= share.start or not share.stop)
         is_range &= max(share.start, share.stop) <= LAST_UPDATE
-        fact = f"{share.name} is read from update {share.start:,} to {share.stop:,}"
+        last = f"{share.stop:,}" if share.stop else "the last"
+        fact = f"{share.name} is read from update {share.start:,} to {last}"
         require(
             is_range,
             fact,
             f"the first is at least 1, and the last not before it, nor above {LAST_UPDATE:,}",
         )
     for step in (1, *(share.stop + 1 for share in shares if share.stop)):
-        hint = "let one of them be read to the end: --pairs a.tsv:1:8001-"
         is_read = any(share.is_read(step) for share in shares)
-        require(is_read, f"update {step:,} has no text to read", hint)
+        fact = f"update {step:,} has no text to read"
+        require(is_read, fact, "let the range of one text include it")
 
 
 def name_texts(texts: Sequence[MixedText]) -> list[str]:

@@ -310,10 +310,14 @@ def list_combinations(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str,
 
 
 def name_combination(combination: Mapping[str, Value]) -> str:
-    """Return the folder name of a combination, such as dropout=0.1,learning_rate_factor=1."""
+    """Return the folder name of a combination, such as dropout=0.1,learning_rate_factor=1.
+
+    Equal values, such as "0.50" and 0.5, give the same name.
+    """
+    values = {path: cast_value(path, value) for path, value in combination.items()}
     return ",".join(
-        f"{path.partition('.')[2]}={str(value).replace('/', '_')}"
-        for path, value in combination.items()
+        f"{path.partition('.')[2]}={str(value).removesuffix('.0').replace('/', '_')}"
+        for path, value in values.items()
     )
 
 

@@ -230,7 +230,7 @@ def require_consistent_inputs(inputs: TrainingInputs) -> None:
     require(
         inputs.old is None or (inputs.parent is not None and inputs.train is not None),
         "old text is mixed into new text when a trained model goes on",
-        "name the model and the new text: --from MODEL --pairs FILE",
+        "name the model and the new text: --from MODEL, --pairs FILE",
     )
     require(
         inputs.parent is None

@@ -283,6 +283,8 @@ def begin_or_resume_run(
         if parent is not None:
             save_parent_weights(folder, stored.recipe, parent)
         return update_run_recipe(folder, recipe).recipe
+    if parent is not None:
+        require_parent_vocabularies(parent, prepared.vocabularies.hashes(), prepared.folder)
     recipe = resolve_machine_settings(recipe, prepared, processes)
     ensure_folder(folder)
     copy_corpus_files(folder, prepared)
@@ -290,7 +292,6 @@ def begin_or_resume_run(
     if parent is None:
         create_run(folder, recipe, fingerprints)
     else:
-        require_parent_vocabularies(parent, prepared.vocabularies.hashes(), prepared.folder)
         create_run(folder, recipe, fingerprints | {PARENT: parent.hash})
         save_parent_weights(folder, recipe, parent)
     return recipe

@@ -16,9 +16,11 @@ from transduce.durable.files import require_folder
 from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT, open_folder, read_regular
 from transduce.durable.json import read_json
 from transduce.errors import FolderError
+from transduce.runs.epoch_ends import EPOCHS
 from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
 from transduce.text.arguments import read_path
 from transduce.training.journal import LOG
+from transduce.vocabulary.vocabulary import SOURCE, vocabulary_file_names
 
 # a part's path, and a function that raises FolderError if the part is damaged
 Check = tuple[Path, Callable[[], object]]
@@ -77,7 +79,8 @@ def list_checks(folder: Path) -> Iterator[Check]:
         yield folder, partial(open_prepared if is_prepared else verify_folder, folder)
         return
     yield folder / RUN_FILE, partial(read_run, folder)
-    yield folder / "vocabulary.json", partial(read_run_vocabularies, folder)
+    vocabulary, *_ = vocabulary_file_names(shared=not os.path.lexists(folder / SOURCE))
+    yield folder / vocabulary, partial(read_run_vocabularies, folder)
     yield folder / DATA, partial(read_data_facts, folder)
     for name in KIND_OF_FOLDER:
         try:
@@ -92,8 +95,9 @@ def list_checks(folder: Path) -> Iterator[Check]:
 
 
 def list_uncovered(folder: Path) -> list[Path]:
-    """Return a run's log.jsonl, which no checksum covers, in a list, or [] if there is none."""
-    return [folder / LOG] if is_run(folder) and os.path.lexists(folder / LOG) else []
+    """Return the files of a run that are no part: its log.jsonl and epochs.json, if they exist."""
+    files = (folder / LOG, folder / EPOCHS) if is_run(folder) else ()
+    return [file for file in files if os.path.lexists(file)]
 
 
 def verify_step(folder: Path, step: int) -> None:

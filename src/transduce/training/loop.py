@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import final
 
 from transduce.checkpoint.checkpoints import prune, save_checkpoint, save_snapshot
-from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, list_steps, step_folder
+from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, is_intact, list_steps
+from transduce.checkpoint.weights import TRAIN_ANEW
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.process_settings import release_freed_memory
 from transduce.packed import Batch
@@ -121,7 +122,7 @@ def require_finite_updates(progress: Progress, training: Training, folder: Path)
             f"{progress.nonfinite_in_a_row} updates in a row were not finite, the last at step "
             f"{progress.step}",
             ("its last checkpoint is sound; " if list_steps(folder / CHECKPOINTS) else "")
-            + "a new run with a lower training.learning_rate_factor may do better",
+            + TRAIN_ANEW,
         )
 
 
@@ -170,6 +171,7 @@ class CheckpointManager:
         )
         self.failures = {"snapshot": 0, "checkpoint": 0}  # failed writes in a row
         self.identity = folder_identity(job.folder)
+        self.told = set[str]()  # facts on old steps that stay, each told once
 
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
         """Log `update`, unless None; validate, snapshot and checkpoint if due; return the progress.
@@ -235,7 +237,7 @@ class CheckpointManager:
         return self.job.validate is not None and due and progress.validated_step != step
 
     def snapshot_if_due(self, progress: Progress) -> None:
-        """Write a snapshot if one is due, its folder is missing and no validation is due here.
+        """Write a snapshot if one is due and not there intact, and no validation is due first.
 
         A snapshot is due at the last step and at multiples of `training.snapshot_every`. It stores
         the last validation, so a validation that is due at the same step comes first.
@@ -243,7 +245,7 @@ class CheckpointManager:
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))
         waits = self.must_validate(progress)
-        if due and not waits and not step_folder(self.job.folder / SNAPSHOTS, step).is_dir():
+        if due and not waits and not is_intact(self.job.folder / SNAPSHOTS, step):
             self.try_to_write("snapshot", progress)
 
     def finish(self, progress: Progress) -> Progress:
@@ -316,4 +318,6 @@ class CheckpointManager:
             self.next_checkpoint = deadline_after(self.job.training.checkpoint_minutes)
         training = self.job.training
         for fact in prune(folder, training.average_last, training.snapshot_every):
-            self.callbacks.warn(fact)
+            if fact not in self.told:
+                self.callbacks.warn(fact)
+            self.told.add(fact)

@@ -82,7 +82,7 @@ def test_a_process_that_is_lost_is_named(first, second, loss):
     assert run_launcher(first, second) == (7, f"{loss}, and the others have ended")
 
 
-@pytest.mark.parametrize("code", [0, 2, 5, 129, 143])
+@pytest.mark.parametrize("code", [0, 2, 5, 8, 129, 143])
 def test_an_end_that_rank_0_has_explained_is_the_exit_code(code):
     assert run_launcher(f"sys.exit({code})", "time.sleep(0.1); sys.exit(7)") == (code, "")
 
