@@ -156,7 +156,7 @@ TOGETHER: tuple[set[str], ...] = (
 
 
 def verify_model_folder(folder: Path) -> None:
-    """Check a model folder's bytes, recipe and alignment; raise FolderError at the first fault."""
+    """Check a model folder's hashes, recipe and alignment heads; FolderError at the first fault."""
     found = open_model_folder(folder)
     found.verify()
     values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)

@@ -25,7 +25,7 @@ DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it aga
 
 @final
 class StoredIds:
-    """T ids in an open file, which are read in parts.
+    """T ids in an open file; `read` returns the bytes of a part.
 
     The file is not memory-mapped, since SIGBUS kills a process that reads a truncated mapped file.
     """

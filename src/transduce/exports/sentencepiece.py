@@ -100,7 +100,7 @@ def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
 
 
 def to_fallback_piece(data: bytes) -> Piece | None:
-    """Return SentencePiece's (text, type) of whole characters or one byte; None for other pieces.
+    """Return (text, NORMAL) for whole characters, ("<0x0A>", BYTE) for one other byte, else None.
 
     A piece with ▁ gives None, because SentencePiece writes a space as ▁.
     """

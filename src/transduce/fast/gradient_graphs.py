@@ -169,7 +169,7 @@ def compute_loss_of_labels(
     labels: Tensor,
     loss: SmoothedLoss,
 ) -> tuple[Tensor, Tensor]:
-    """Return the summed smoothed loss and -log p; `labels` replace the unused third argument."""
+    """Return the summed smoothed loss and summed -log p of `labels`; ignore the third argument."""
     return loss(states, weight, labels, mass, bias)
 
 

@@ -380,7 +380,7 @@ def fill_highest_sums(
     sums: NDArray[float32],
     columns: NDArray[int64],
 ) -> bool:
-    """Fill `sums` and `columns` with each sentence's K highest sums; return whether all have K.
+    """Fill in each sentence's K highest sums and columns w * V + id; return whether all have K.
 
     A sum is score + log P. The highest comes first, and the leftmost of equal ones. NaN does not
     count. Only blocks whose highest sum may be among the K are read.

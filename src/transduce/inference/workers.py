@@ -141,7 +141,7 @@ def send_request(worker: Worker[Model, Result], request: Request[Model, Result])
 def receive_answers(
     workers: Sequence[Worker[Model, Result]],
 ) -> Iterator[tuple[Worker[Model, Result], Result | TransduceError]]:
-    """Wait for answers; yield each as (worker, answer); LostProcessError if a worker died."""
+    """Wait for the next answers; yield (worker, answer) each; LostProcessError if a worker died."""
     by_pipe = {worker.pipe: worker for worker in workers}
     for pipe in wait(list(by_pipe)):
         worker = by_pipe[pipe]  # type: ignore[index]  # `wait` was given only pipes

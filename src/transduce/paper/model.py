@@ -249,7 +249,7 @@ class Residual(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: Callable[[Tensor, Tensor], Tensor]
     ) -> Float[Tensor, "R d_model"]:
-        """Return `forward(x, sublayer)` without dropout; `add_sublayer(y, r)` is r + Sublayer(y).
+        """Return `forward` without dropout; `add_sublayer(y, r)` computes r + Sublayer(y).
 
         This lets a sub-layer add the residual r in the same operation as its last matrix product
         (`Linear.forward_add`).
@@ -470,7 +470,7 @@ class Linear(nn.Module):
     def from_weight(cls, weight: nn.Parameter, bias: nn.Parameter | None = None) -> "Linear":
         """Return a linear map that shares the given weight and the given bias, if any."""
         linear = cls(0, 0, bias=False)
-        linear.weight, linear.bias, linear.parts = weight, bias, ()  # the owner draws `weight`
+        linear.weight, linear.bias, linear.parts = weight, bias, ()  # `initialise` draws nothing
         return linear
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
@@ -489,7 +489,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw each matrix by Glorot's rule; set the bias to 0. Shared weights stay."""
+        """Draw each matrix by Glorot's rule; set the bias to 0. Leave shared weights unchanged."""
         if self.parts:
             fill_glorot(self.weight, generator, self.parts)
         if self.parts and self.bias is not None:

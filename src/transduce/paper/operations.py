@@ -61,7 +61,7 @@ FULL_ATTENTION = AttentionMask()
 def compatibility_scores(
     q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]
 ) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k; if queries are [q, w], twice as wide (`Compatibility`), w · tanh(q + k)"""
+    """Q Kᵀ / √d_k, or w · tanh(q + k) if each query is [q, w] (additive `Compatibility`)"""
     if q.shape[-1] == k.shape[-1]:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     q, w = q[..., None, :].chunk(2, dim=-1)  # [*B T 1 K]
@@ -216,8 +216,8 @@ def highest_sums(
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
-    A replacement may always return True, which saves waiting for a GPU. So what a caller does after
-    True must also be right if no flag is True.
+    A replacement may always return True, which saves waiting for a GPU. Callers must stay correct
+    if that True is wrong.
     """
     return bool(flags.any())
 

@@ -43,10 +43,10 @@ State = TypeVar("State")
 class StepwiseModel(Protocol[State]):
     """A model or an ensemble that returns the log-probabilities of the next symbol, step by step.
 
-    A model may rely on this: the first `step` has one row per source. `reorder` then gives each
-    unfinished source W adjacent rows, which it keeps. Sentences keep their order, except that the
-    last ones may take the places of those that leave. A state is not used again after another was
-    made from it. `concatenate` is only called with states of W rows per sentence.
+    A model may rely on this: the first `step` has one row per source. After `reorder` each
+    unfinished source has W adjacent rows. Sentences keep their order, except that the last ones may
+    take the places of those that leave. A state is not used again after another was made from it.
+    `concatenate` is only called with states of W rows per sentence.
     """
 
     @property
@@ -80,7 +80,7 @@ Result = tuple[int, list[Hypothesis]]  # the index of a source and its hypothese
 
 
 def max_output_length(length: int, extra: int) -> int:
-    """Return how many symbols an output may have for an input of `length`; without END    (6.1)"""
+    """Return how many symbols an output may have; neither it nor `length` counts END    (6.1)"""
     return length + extra
 
 
@@ -124,7 +124,7 @@ class LengthScore:
     ) -> "LengthScore":
         """Build the `LengthScore` of `search.penalty` for all lengths from 0 to `max_length`."""
         terms_of = LENGTH_TERMS[search.penalty]
-        terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]  # no output has 0
+        terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]  # outputs have n >= 1
         tables = torch.tensor(terms, dtype=torch.float32).T
         both = torch.cat([tables, tables.cummax(dim=1).values])
         return cls(*move_to_device(both, device or both.device))
@@ -189,7 +189,7 @@ class DecodingStrategy:
     """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
     width: int  # rows of each sentence, for live hypotheses
-    initially_live: int  # how many start live; in beam search 1, as copies would grow alike
+    initially_live: int  # how many start live; in beam search 1, since equal ones would stay equal
     finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
@@ -305,9 +305,9 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` has indices into the F old finished hypotheses, then the C candidates. `origins` has,
-    # for each kept one, an index into `tokens`: the same F, then the W live ones. END need not be
-    # written, since all unwritten tokens are END.
+    # `kept` indexes the F old finished hypotheses followed by the C candidates. `origins` finds the
+    # tokens of each kept one among the F old and the W live hypotheses. END need not be written,
+    # since all unwritten tokens are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)

@@ -335,7 +335,7 @@ Accumulate = Callable[[int], Float[Tensor, "2"]]
 class RunMicroBatches(Protocol):
     """Calls `accumulate` for each micro-batch; returns the summed loss and -log p of each.
 
-    Other processes may compute some of them, chosen by token count; it then adds their gradients.
+    It may divide them among processes by token count; then it adds up the processes' gradients.
     It returns None if a signal stops it; the update is then dropped.
     """
 

@@ -107,7 +107,7 @@ class ResultTable:
 
     @property
     def other_settings(self) -> tuple[str, ...]:
-        """The settings that the scale or the caller changed in every row, each as text."""
+        """What scale and caller changed in every row, as texts such as "training.steps / 50"."""
         changed = (f"{path} = {value}" for path, value in self.changes.items())
         return (*scale_by_name(self.scale).settings, *changed)
 

@@ -134,7 +134,7 @@ def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
 
 
 def select_longest(store: Store, tokens: int) -> Int[np.ndarray, " P"]:
-    """Return the indices of the longest pairs with at most `tokens` tokens in all, at least one."""
+    """Return the indices of pairs, longest first, up to `tokens` tokens in all; at least one."""
     lengths = store.source_lengths.astype(np.int64) + store.target_lengths
     order = np.argsort(-lengths, kind="stable")
     return order[: max(1, int((lengths[order].cumsum() <= tokens).sum()))]

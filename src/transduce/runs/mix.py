@@ -69,7 +69,7 @@ def open_weighted(files: Weights) -> list[MixedText]:
 def mix_texts(
     main: Sequence[MixedText], synthetic: Sequence[MixedText], *, tag_synthetic: bool
 ) -> Pairs:
-    """Return one text: `main` mixed by weight, `synthetic` by share of all pairs that are read.
+    """Return one text: `main` texts by weight, `synthetic` texts at given shares of all pairs read.
 
     A single text with neither a weight nor a range of updates is returned as it is.
     """

@@ -90,7 +90,7 @@ class SentenceOutputs:
 @final
 @dataclass(frozen=True)
 class Page:
-    """The answer with the attention page of a text, as HTML."""
+    """The answer to `AttentionRequest`: the attention page as HTML."""
 
     id: int
     html: str = field(repr=False)

@@ -31,7 +31,7 @@ def with_limits(limits: Limits) -> type[Any]:
 
 @final
 class DeadlineProtocol(H11Protocol):
-    """uvicorn's protocol of one connection, with deadlines for request heads and answers.
+    """uvicorn's protocol of one connection, with deadlines to send a head and read an answer.
 
     uvicorn itself waits forever for the rest of a request's head, and for a client that does
     not read its answer. When there are too many connections, one that waits for its client is

@@ -107,7 +107,7 @@ class SearchWorker:
             self.send(Failed(sentence_id, f"{type(error).__name__} in the model"))
 
     def begin(self, sentence: TranslationOrder) -> None:
-        """Begin a sentence's search, with the first attempt to keep its URLs if these are kept."""
+        """Begin a sentence's first attempt, which protects URLs if the translator keeps them."""
         line = Line(1, sentence.text, sentence.prefix)
         attempts = [build_plain_attempt(line)]
         if self.translator.keeps_items:

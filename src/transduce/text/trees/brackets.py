@@ -272,7 +272,7 @@ def format_leaf(tree: Tree, index: int) -> str:
 
 
 def format_atom(text: str) -> str:
-    """Return a word, tag or label with ( and ) escaped; raise InputError if it has whitespace."""
+    """Return a word, tag or label with ( ) as -LRB- -RRB-; InputError if it has whitespace."""
     if BLANK.search(text):
         raise InputError(f"a word, tag or label of a tree holds whitespace: {text[:60]!r}")
     return escape_brackets(text)

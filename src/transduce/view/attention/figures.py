@@ -165,12 +165,12 @@ def rank_heads(
     """
     fact, hint = "Figure 5 compares two heads of a layer, and this model has one", "draw another"
     require(bool(figure.word) or joined.weights.shape[1] > 1, fact, hint)
-    ranked = rank_by_difference(joined) if not figure.word else rank_by_weight(joined, figure)
+    ranked = measure_differences(joined) if not figure.word else measure_weights(joined, figure)
     numbered = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
     return sorted(numbered, key=lambda one: (-one.strength, one.layer, one.heads))
 
 
-def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads]:
+def measure_weights(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads]:
     """Return each head's attention from `figure.word` to the words in `figure.read`, unsorted.
 
     The layers of `joined` are counted from 1.
@@ -183,8 +183,8 @@ def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads
     ]
 
 
-def rank_by_difference(joined: WordWeights) -> list[RankedHeads]:
-    """Return the mean total variation distance between every two heads of each layer, not ranked.
+def measure_differences(joined: WordWeights) -> list[RankedHeads]:
+    """Return all pairs of heads of each layer with their mean total variation distance, unsorted.
 
     The layers of `joined` are counted from 1.
     """

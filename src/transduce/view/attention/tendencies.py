@@ -1,4 +1,4 @@
-"""What each head tends to read in one sentence, as a label: previous, next, far, ….
+"""What each head tends to read, as a label: previous, next, far, …; and which head is clearest.
 
 Each weight counts for exactly one tendency, so that the shares of a head sum to 1:
 

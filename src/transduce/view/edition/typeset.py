@@ -143,7 +143,7 @@ def render_prose(text: str) -> str:
 
 
 def render_paragraph(text: str) -> str:
-    """Return a paragraph or list as HTML; equation lines stand apart, with notes at the right."""
+    """Return a paragraph or list as HTML; equations become blocks, and a note follows its line."""
     is_legend = " · " in text.split("\n")[0] and not text.endswith((".", ")"))
     if is_legend or text.startswith("- "):
         items = re.split(" · |\n" if is_legend else r"\n?- ", text)

@@ -188,7 +188,7 @@ def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
 
 
 def choose_lines(header: Mapping[str, Any]) -> list[Caption]:
-    """Return the captions of a page's film, without those that need what the page lacks."""
+    """Return those captions of a page's film whose `needs` the page meets."""
     has = {
         "": True,
         "turn": header["reading"]["turns"] > 0,
