@@ -83,6 +83,9 @@ def test_a_shorter_demo_warms_up_for_as_much_less():
         assert choose_recipe(changes, NO_RUN).training.warmup == warmup
     changes = {"training.steps": "300", "training.warmup": "9"}
     assert choose_recipe(changes, NO_RUN).training.warmup == 9
+    changes = {"training.steps": "300", "training.learning_rate_factor": "0.5"}
+    training = choose_recipe(changes, NO_RUN).training
+    assert (training.warmup, training.learning_rate_factor) == (400, 0.5)
     short = choose_recipe({"training.steps": "300"}, NO_RUN)
     assert short.name == (
         "demo with training.steps=300, training.warmup=60, training.learning_rate_factor=0.3873"

@@ -41,7 +41,7 @@ def command(
 
     The sentences come with transduce; a grammar wrote them. Takes 4 to 8 minutes on 2 cores; a
     shorter try, in another folder: transduce demo -o try --set training.steps=300. Fewer steps have
-    a shorter warm-up to the same highest learning rate, unless --set training.warmup sets it. All
+    a shorter warm-up to the same highest learning rate, unless --set sets one of them. All
     files are in FOLDER (default: transduce-demo), among them explainer.html, a page in which the
     model runs. The same command again resumes training from the last checkpoint.
     """
@@ -90,7 +90,7 @@ def command(
 def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
     """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion.
 
-    The learning rate keeps its peak. If `run` has begun, its warm-up and its peak stay. A warm-up
+    The learning rate keeps its peak, a begun `run` its schedule. A warm-up or learning-rate factor
     in `changes` is taken as it is. A change of the text is refused, because the scores are those
     of the demo's own text.
     """
@@ -102,7 +102,7 @@ def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
         wanted, given = getattr(usual.data, name), getattr(found.data, name)
         fact = f"data.{name} is {wanted} in the demo, which has its own text, and not {given}"
         require(given == wanted, fact, "`transduce train` trains on other texts")
-    if "training.warmup" in changes:
+    if {"training.warmup", "training.learning_rate_factor"}.intersection(changes):
         return found
     share = min(1.0, found.training.steps / usual.training.steps)
     warmup = max(1, round(share * usual.training.warmup))
@@ -112,11 +112,7 @@ def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
         warmup, factor = begun.warmup, begun.learning_rate_factor
     schedule = dict(zip(SCHEDULE, (warmup, factor), strict=True))
     known = found.flat_settings()
-    other = {
-        path: value
-        for path, value in schedule.items()
-        if value != known[path] and path not in changes
-    }
+    other = {path: value for path, value in schedule.items() if value != known[path]}
     return customise_recipe(usual, {**changes, **other}) if other else found
 
 

@@ -13,7 +13,7 @@ from transduce.errors import InputError
 from transduce.text.pair_files import LANGUAGE, join_text, parse_units
 from transduce.text.xml import unescape_references
 
-# (?>…) never tries a later tag: an end tag after that one follows the first tag, too
+# (?>…) tries only a line's first tag; trying every later one could take quadratic time
 SEGMENT = re.compile(rb"(?>.*?<seg[^<>]*>)(.*?)</seg>", re.IGNORECASE)
 TITLE_OR_DESCRIPTION = re.compile(rb"(?>.*?<(title|description)>)(.*?)</\1>")
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets

@@ -121,8 +121,8 @@ def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
     """Open or write the stage `text`: distinct source lines with references and given outputs.
 
     Lines that are empty or longer than `LONGEST` are left out. The stage's report has the counts.
-    For the first few duplicates it also has the line's number, that of the equal line before it,
-    and the source. InputError if no line is left.
+    It also lists the first few duplicates: each one's line number, that of the first equal line,
+    and the text. InputError if no line is left.
     """
 
     def write(writer: FolderWriter) -> None:
@@ -141,7 +141,7 @@ def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
                     continue
                 if key in seen:
                     if len(duplicates) < EXAMPLES:
-                        first = inputs.find_line(source)  # read again, to remember no line numbers
+                        first = inputs.find_line(source)  # reads the text again to save memory
                         duplicates.append((counts["read"], first, shorten(source, SHOWN)))
                     continue
                 seen.add(key)
@@ -192,7 +192,7 @@ class PairOptions:
 
     worst: float = WORST
     seed: int = 1
-    language: str = ""  # the target's language, if outputs in another are dropped
+    language: str = ""  # outputs in another language than this are dropped; "" drops none
 
     def __post_init__(self) -> None:
         require(0 <= self.worst < 1, f"worst must lie in [0, 1), not {self.worst}")
@@ -229,7 +229,7 @@ def choose_nearest(outputs: Sequence[str], reference: str) -> int:
 def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]]:
     """Yield, for each line, its outputs as a list of (output, log P), best first.
 
-    If `shards` does not exist, another program's output is the only one, with 0 for log P.
+    If `shards` does not exist, each line has one output, the given one, with 0 for log P.
     """
     if not shards.exists():
         yield from ([(line, 0.0)] for line in read_lines(text.verified_path(GIVEN)))

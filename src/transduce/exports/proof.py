@@ -188,8 +188,8 @@ def search_with_restricted_ends(
 ) -> list[Hypothesis]:
     """Return each source's best hypothesis by the ending rule of CTranslate2 and `transformers`.
 
-    By their rule a hypothesis ends only if it is among the W best continuations. By ours each of
-    the 2 W best may end.
+    By their rule END ends a hypothesis only as one of the W best continuations, by our own rule
+    as one of the 2 W best. W is the width of the beam.
     """
     search = replace(model.recipe.search, beam=beam, penalty="none")
     search = fit_batch_size((model.transformer,), sources, search, beam)
@@ -210,7 +210,7 @@ def restrict_ends(strategy: DecodingStrategy) -> DecodingStrategy:
     def expand(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:
         width, symbols = strategy.width, log_probs.shape[1]
         _, best = PLAIN.highest_sums(beams.log_probs, log_probs, width)
-        ends = torch.arange(width, device=best.device) * symbols + END  # columns, as in `best`
+        ends = torch.arange(width, device=best.device) * symbols + END  # the W columns of END
         may_end = (best[:, :, None] == ends).any(dim=1)  # [sentences W]
         may_end |= (beams.lengths + 1 == beams.max_lengths)[:, None]
         log_probs = log_probs.clone()

@@ -2,8 +2,8 @@
 
 oneDNN's kernel adds the bias and applies the ReLU while it writes a product. The gradient of W is a
 product whose left factor is transposed, and with AMX oneDNN computes such a product at half its
-rate. If one of two big factors is much smaller than the other, it is faster to transpose a copy of
-it first (decision 0045). Sums over all rows are also computed as products, as oneDNN adds in
+rate. If one of two wide factors is much narrower than the other, a transposed copy of it makes the
+product faster (decision 0045). Sums over all rows are also products, as oneDNN adds in
 float32. torch adds the tokens' gradients of gain and bias in bfloat16, where small terms added to a
 large sum are lost (decision 0046).
 
@@ -26,7 +26,7 @@ from transduce.fast.onednn import multiply_by_onednn
 from transduce.machine.device import read_processor
 from transduce.paper.model import AddDropout, LayerNorm, Linear
 
-# R rows · n numbers in, m out · k sums · T tokens of a batch, end to end
+# R rows · n inputs and m outputs of a linear map · k sums · T tokens of a batch, concatenated
 
 LEAST_TRANSPOSED = 512  # columns that both factors need before a transposed copy pays off
 SUM_ROWS = 16  # sums computed at once: oneDNN's kernel takes less time for 16 than for 1
@@ -124,7 +124,7 @@ def multiply_transposed(a: Float[Tensor, "R m"], b: Float[Tensor, "R n"]) -> Flo
 def transpose_by_product(a: Float[Tensor, "R m"]) -> Float[Tensor, "m R"]:
     """Return a transposed copy of a matrix, computed without rounding as the unit matrix times Aᵀ.
 
-    torch copies a transposed matrix in one thread. An infinite or NaN element makes all other
+    torch's own copy is slower: it uses one thread. An infinite or NaN element makes all other
     elements of its column in the copy NaN. An update with such a gradient is skipped anyway.
     """
     return multiply_by_onednn(unit_matrix(a.shape[1], a.dtype), a, None, "none")

@@ -177,13 +177,14 @@ def train_rows(  # noqa: PLR0915 - all steps of a table's rows, in their order
         except InUseError as held:
             callbacks.on_message(f"{row}: left to another process: {held.fact}")
         except TransduceError as fault:
+            fault.__context__ = fault.__cause__ = None
             failure = fault.with_traceback(None)  # a traceback would keep the model alive
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
             failure = InputError("memory ran out", MORE_MEMORY)
         if failure is not None:  # the other rows of the table are trained all the same
-            gc.collect()  # frees the model's memory, because no variable refers to it any more
+            gc.collect()  # frees the model's memory, unless an error in `__context__` holds it
             failures.append(failure)
             callbacks.on_failure(row, failure)
     return failures

@@ -121,8 +121,8 @@ def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -
     """Estimate the seconds of a validation's translations; a CPU translates only some lines.
 
     An untrained model seldom ends an output, so each is cut at 2 symbols more than its source has,
-    about the length of a trained model's outputs. Even the smallest tree has 2 symbols besides
-    its words.
+    about the length of a trained model's outputs. Constrained parsing refuses a lower limit: the
+    smallest tree has 2 symbols besides its words.
     """
     assert corpus.dev is not None
     lines = min(recipe.training.validate_lines, len(corpus.dev))
@@ -164,10 +164,10 @@ def fit_to_minutes(
 ) -> tuple[Recipe, str]:
     """Return the recipe, resized to train within `minutes` on this machine, and a sentence on that.
 
-    The size is the largest one, up to that for the corpus, whose whole run or first five passes fit
-    in `minutes`, or else the smallest. If the whole run takes longer, it gets fewer updates, and
-    smaller ones where under 1,000 would be left. Threads and micro-batches are chosen for
-    this machine and for as many processes as `rank` states.
+    Sizes are tried from the one for the corpus downwards. The first one is taken that makes five
+    passes, or its whole run, in `minutes`; else the smallest. A longer run gets fewer updates, and
+    smaller ones if under 1,000 would be left. The time is measured with threads and micro-batches
+    chosen for this machine and for as many processes as `rank` states; the recipe keeps its own.
     """
     for path in ("training.steps", *UPDATE_SIZES):
         require(

@@ -73,7 +73,7 @@ FORMAT = 1  # version of header and weights; a page's script reads no other
 TRAINING = ("steps", "warmup", "learning_rate_factor", "label_smoothing", "smoothing_form")
 EXAMPLES = 5  # sentences that the page offers
 MOST_TEXTS = 14  # sentences with which experiments are tried
-WORDS, TRIED = range(7, 11), 11  # words of a phrasebook's sentence; how many sentences are tried
+WORDS, TRIED = range(7, 11), 11  # lengths in words of phrasebook sentences to try; the most tried
 ENGLISH = ("A dog runs.", "The small house is old.", "She reads a book.")
 INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
 CORE = ("sums", "pieces", "unigram", "weights", "model", "beam")
@@ -124,7 +124,7 @@ def explain(  # noqa: PLR0913 - what a page is made of, each with a default
 
         transduce.explain("model").write_page("explainer.html")
 
-    `model` is a translator, a model folder or a run folder, whose page shows the mean of its last
+    `model` is a translator, a model folder or a run. The page of a run shows the mean of its last
     snapshots and earlier stages of the training; `texts` are sentences that the page offers.
     Weights are stored in 16 bits, or exactly with `numbers="float32"`; those of earlier stages in
     8. A model of more than `max_weights` weights is refused. `tour` is a JSON file with steps that
@@ -170,8 +170,8 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
 
     The page offers the `offered` sentences. If there are none, it offers some of `texts`, first
     those that an experiment changes. `more` is what the header has besides the model: film, tour,
-    loss curve. `words` are the page's language ("" if the reader's browser chooses), and its own
-    words by language. Equal arguments give equal bytes.
+    loss curve. `words` are the page's language ("" if the reader's browser chooses) and a dict of
+    its translated texts by language code. Equal arguments give equal bytes.
     """
     about, blocks = list[dict[str, Any]](), list[DataBlock]()
     kinds = ["int8"] * (len(stages) - 1) + [numbers]
@@ -291,7 +291,7 @@ def choose_texts(translator: Translator) -> list[str]:
 
 
 def find_most_pieces(translator: Translator) -> int:
-    """Return how many pieces a sentence in the page may have; learned positions may end before."""
+    """Return the most pieces of a sentence in the page: LONGEST, or fewer for learned positions."""
     is_learned = translator.models[0].sizes.positions == "learned"
     return min(LONGEST, translator.recipe.data.max_length) if is_learned else LONGEST
 
@@ -347,8 +347,8 @@ def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
     """Return a vocabulary as JSON values "kind", "learned" and, if unigram, "charsmap" and "runs".
 
     The merges of a byte-pair vocabulary are pairs of ids. The pieces of a word-piece vocabulary
-    are bytes. Those of a unigram vocabulary have scores, and "charsmap" is SentencePiece's
-    compiled table for rewriting text, in base64. "runs" matches letters read as one unknown symbol.
+    are bytes, those of a unigram vocabulary have scores. "charsmap" is SentencePiece's table for
+    rewriting text, in base64. "runs" is a regular expression: each match is one unknown symbol.
     """
     kind, first_learned = deserialise(vocabulary.to_bytes()), 258
     if kind.model["type"] == "Unigram":
