@@ -110,7 +110,7 @@ def command(
     command again resumes after the last finished stage, shard or checkpoint.
     """
     signals.ignore_checkpoint_signal()
-    from transduce.cli.training import show_progress
+    from transduce.cli.training import display_training
     from transduce.distillation.distil import distil
     from transduce.distillation.stages import Inputs
     from transduce.runs.text_names import warn_of_records
@@ -160,7 +160,7 @@ def command(
             backward=scorer,
             until=until,
             on_line=lambda *progress: show(format_progress(*progress)),
-            callbacks=show_progress,
+            callbacks=display_training,
             name_options=str,
         )
     on_warning.print_count("translated in parts, joined again")
