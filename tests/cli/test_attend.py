@@ -60,6 +60,9 @@ def test_a_record_of_a_given_output(call, babbler, tmp_path):
     found = json.loads((tmp_path / "record/record.json").read_bytes())
     texts = found["source"]["text"], found["output"]["text"]
     assert (*texts, found["is_given"]) == (TEXT, "a cat", True)
+    again = ("--save", tmp_path / "record", "-o", tmp_path / "a.html")
+    assert "record: exists already" in call("attend", babbler, TEXT, *again).stderr
+    assert not (tmp_path / "a.html").exists()
 
 
 def test_a_beam_of_one_has_one_hypothesis(call, babbler, tmp_path):
@@ -112,7 +115,7 @@ def test_the_sentences_of_the_paper_are_for_models_that_read_english():
         ((TEXT, "-o", "a.png"), "a.png is no .html"),
         ((TEXT, "-o", "a.html", "--find"), "--find is for a figure"),
         ((TEXT, "-o", "a.html", "--layer=1"), "--layer is for a figure"),
-        ((TEXT, "-o", "a.html", "--layers=7"), "there is no layer 7"),
+        ((TEXT, "-o", "a.html", "--layers=7", "--save=r"), "there is no layer 7"),
         ((TEXT, "-o", "a.html", "--layers=x"), "--layers 'x': not numbers from 1"),
         *(
             ((TEXT, "-o", "a.svg", f"--figure={number}"), "there is no layer 5")
@@ -120,7 +123,7 @@ def test_the_sentences_of_the_paper_are_for_models_that_read_english():
         ),
         ((TEXT, "-o", "a.svg", "--figure=5", "--layer=1"), "there is no head 3"),
         ((TEXT, "-o", "a.svg", "--figure=3", "--layer=1"), "the text has no word 'making'"),
-        ((TEXT, "--figure=3", "--find", "--layer=1"), "--find chooses layer and heads"),
+        ((TEXT, "--figure=3", "--find", "--layer=1", "--save=r"), "--find chooses layer and heads"),
         ((TEXT, "-o", "a.html", "--pairs=100"), "--pairs is for a survey"),
         ((TEXT, "-o", "a.svg", "--figure=4", "--plain"), "--plain is for a page"),
         ((TEXT, "--save", "r", "--min=0"), "--min is for a page"),
@@ -130,7 +133,7 @@ def test_the_sentences_of_the_paper_are_for_models_that_read_english():
         (("a", "--survey", "--target=b", "--word=a"), "--word is for one text"),
         (("a", "--survey", "--target=b", "--exact"), "--exact is for one text"),
         (("a", "--survey", "--target=b", "--alpha=1"), "--alpha is for one text"),
-        ((TEXT, "--figure=5", "--find", "--word=dog"), "Figure 5 shows all words"),
+        ((TEXT, "--figure=5", "--find", "--word=dog", "--save=r"), "Figure 5 shows all words"),
         ((TEXT, "-o", "a.html", "--json"), "--json is for a table, and a page has none"),
         ((TEXT, "--save", "r", "--figure=4"), "--figure draws, and no figure is written"),
     ],

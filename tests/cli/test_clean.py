@@ -50,6 +50,28 @@ def test_a_worst_share_of_0_needs_no_models(call, corpus):
     assert call("clean", *text, "--worst=0", "-o", corpus / "c").code == 0
 
 
+def test_pairs_too_long_for_two_models_are_counted_for_each_and_the_first_are_named(
+    call, made, corpus
+):
+    with (corpus / "a.en").open("a") as source, (corpus / "a.de").open("a") as target:
+        for number in range(12):
+            source.write("".join(map(str, range(number, 200))) + " a\n")
+            target.write("".join(map(str, range(number, 200))) + " b\n")
+    assert call("average", made / "run", "-o", corpus / "back", "--languages=de-en").code == 0
+    models = [made / "model", corpus / "back"]
+    text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de", "-o", corpus / "c")
+    ended = call("clean", *text, "--forward", models[0], "--backward", models[1])
+    assert ended.code == 0, ended.stderr
+    assert ended.stderr.count("and this model takes") == 20
+    for model in models:
+        count = f"12 lines are longer than the model takes: not scored by {model}, and so among "
+        assert f"warning: {count}the least probable; only the first 10 are named\n" in ended.stderr
+    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "-o", corpus / "d")
+    ended = call("distil", *text, "--backward", models[1], "--until=pairs")
+    assert ended.code == 0, ended.stderr
+    assert "12 lines are longer than the model takes: not scored, and so among " in ended.stderr
+
+
 def test_a_text_whose_sides_are_not_the_models_is_warned_of(call, made, tmp_path):
     german = "Der Hund schläft unter dem Tisch, und die Katze sieht aus dem Fenster."
     english = "The dog sleeps under the table, and the cat looks out of the window."

@@ -55,6 +55,18 @@ def test_numbers_of_columns_are_for_tables_and_a_memory_beside_one_has_two_langu
     assert "b.tmx: has no numbered columns" in ended.stderr
 
 
+def test_columns_may_be_those_of_synthetic_pairs_or_of_a_test_set_alone(call, corpus):
+    table = write(corpus / "b.tsv", [f"{n}\tcat {n}\tKatze {n}" for n in range(9)])
+    text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de", "--columns=2,3")
+    synthetic = (f"--synthetic={table}", SMALLEST, "-o", corpus / "p")
+    ended = call("prepare", "tiny", *text, *synthetic)
+    assert (ended.code, "209 pairs read" in ended.stderr) == (0, True), ended.stderr
+    test = (f"--test-pairs={table}", "--rows=base", "--print-jobs", "-o", corpus / "t")
+    assert call("reproduce", "table2", *text, *test).code == 0
+    ended = call("prepare", "tiny", *text, "-o", corpus / "q")
+    assert ended.stderr.startswith("error: --columns is for --pairs\n")
+
+
 def content(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

@@ -62,6 +62,8 @@ def at_import(monkeypatch):
     [
         TRAIN,
         ("demo", "demo"),
+        ("sweep", "--vary=training.seed=1", "-o", "s"),
+        ("distil", "-o", "d"),
         ("reproduce", "table2", "-o", "t"),
         ("reproduce", "table3", "-o", "t"),
     ],

@@ -37,6 +37,18 @@ def test_what_is_no_regular_file_is_never_read_to_count_it():
     assert choose(Path("/dev/zero")) == 1
 
 
+@pytest.mark.usefixtures("quiet")
+def test_a_file_called_like_standard_input_is_left_alone(call, model, tmp_path, monkeypatch):
+    (tmp_path / "-").write_text("junk\n" * 3)
+    monkeypatch.chdir(tmp_path)
+    said = call("translate", model, *FAST, stdin=b"a dog\n").stdout
+    assert said.count("\n") == 1
+    assert call("translate", model, *FAST, "-o", tmp_path / "-", stdin=b"a dog\n").code == 0
+    assert (tmp_path / "-").read_text() == said
+    ended = call("translate", model, "--shard=1/1", "-o", "shards", stdin=b"a dog\n")
+    assert ended.stderr.startswith("error: -: a shard is a part of a text file")
+
+
 def test_busy_cores_a_gpu_and_models_that_fill_the_memory_leave_one(quiet, monkeypatch, tmp_path):
     with monkeypatch.context() as busy:
         busy.setattr(searching, "estimate_own_load", lambda _: 7.0)

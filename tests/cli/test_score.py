@@ -148,7 +148,7 @@ def test_another_output_of_other_length_is_refused(call, files):
 
 
 def test_draws_without_another_output_are_refused(call, files):
-    for option in ("--samples=5", "--seed=7"):
+    for option in ("--samples=5", "--seed=7", "--samples=1000"):  # its default
         ended = call("score", files / "ours", files / "theirs", option)
         assert (ended.code, "is for --against" in ended.stderr) == (2, True)
 

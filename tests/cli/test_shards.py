@@ -17,7 +17,7 @@ from tests.forked import Forked
 
 from transduce.cli import line_outputs, translate
 from transduce.cli.main import transduce
-from transduce.cli.on_ray import list_words
+from transduce.cli.on_ray import list_words, wait_for_all
 from transduce.cli.outcome import run
 from transduce.cli.translate import command
 from transduce.errors import InputError
@@ -333,3 +333,15 @@ def test_a_task_gets_the_words_that_were_typed_and_one_core():
         *("translate", "--output=x", "--ensemble=a", "--ensemble=b", "--quiet", "--workers=1", "--")
     ]
     assert found[-2:] == ["m", "t.en"]
+
+
+def test_a_shard_that_failed_on_ray_is_reported_with_its_command_s_hint(capsys):
+    ray = SimpleNamespace(
+        wait=lambda left: (left[:1], left[1:]),
+        get=lambda task: task,
+        exceptions=SimpleNamespace(RayError=LookupError),
+    )
+    tasks = {(0, ""): 1, (2, "a note\nerror: m: no model\nhint: check the path\n"): 2}
+    assert wait_for_all(ray, tasks, 2) == 2
+    report = "error: shard 2 of 2 ended with 2: m: no model\nhint: check the path\n"
+    assert capsys.readouterr().err == f"1 of 2 shards ended\n{report}"

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 from rich.console import Console
+from tests.cli.treebank import TINY, write_treebank
 
 from transduce.checkpoint.checkpoints import load_newest_checkpoint
-from transduce.cli.training import PanelDisplay
+from transduce.cli.training import LineDisplay, PanelDisplay
 from transduce.paper.training import Update
 from transduce.training.progress import Progress
 
@@ -85,3 +86,23 @@ def test_a_training_whose_messages_nobody_reads_any_more_ends_after_a_checkpoint
     newest, _ = load_newest_checkpoint(corpus / "run")
     assert newest is not None
     assert newest.step >= 5
+
+
+@pytest.mark.parametrize("command", ["sweep craft", "distil", "reproduce table4 craft"])
+def test_so_does_the_training_of_any_other_command(call, corpus, monkeypatch, command):
+    def on_update(_self, update, _progress):
+        if update.step == 3:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(LineDisplay, "on_update", on_update)
+    trees = (f"--trees={write_treebank(corpus)}/train.trees", f"--dev-trees={corpus}/dev.trees")
+    texts = {
+        "sweep craft": (*trees, *TINY, "--vary=training.seed=1"),
+        "distil": (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "--student=tiny"),
+        "reproduce table4 craft": (*trees, f"--test-trees={corpus}/test.trees", *TINY),
+    }
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
+    ended = call(*command.split(), *texts[command], "-o", corpus / "out")
+    signal.signal(signal.SIGHUP, before)
+    assert ended.code == 128 + signal.SIGHUP
+    assert [path.name for path in corpus.rglob("step-*")] == ["step-00000003"]

@@ -200,6 +200,7 @@ def test_an_option_without_its_value_is_wrong_usage(call):
         ("train —source a -o r", "'—source' begins with a printed dash", "type --source"),
         ("recipes list –h", "'–h' begins with a printed dash, not with hyphens", "type -h"),
         ("train --source a --source=b -o r", "--source is given 2 times", "leave out all but one"),
+        ("translate m a.en -ob -o c", "--output is given 2 times", "leave out all but one"),
         ("train a.en a.de -o r", "a.en: is a file, but no recipe", "--source FILE --target FILE"),
     ],
 )

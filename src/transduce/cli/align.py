@@ -16,7 +16,6 @@ from transduce.cli.searching import (
     warn_if_unfinished,
     warn_of_sides,
 )
-from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.inference.choose_heads import AlignmentChoice, ScoredHeads
@@ -80,9 +79,8 @@ def command(
     options.require_one_standard_input(source, target, choose, hint="name the others")
     options.require_writable(output, source, target)
     if choose is not None:
-        excluded = {"layer": layer, "heads": heads, "unshifted": unshifted, "output": output}
-        for name, value in excluded.items():
-            require(not value, f"--{name} and --choose exclude each other", "give one of them")
+        excluded = ("layer", "heads", "unshifted", "output")
+        options.refuse_given(excluded, "and --choose exclude each other", "give one of them")
         without_effect = ("precision", "strict", "workers", "threads")
         options.refuse_given(without_effect, "has no effect with --choose")
         choose_and_store(model, (source, target, choose), as_json=as_json)

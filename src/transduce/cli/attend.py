@@ -18,6 +18,7 @@ from transduce.cli.searching import (
     warn_if_unfinished,
     warn_of_sides,
 )
+from transduce.durable.folder import require_absent
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
@@ -175,6 +176,8 @@ def command(
         refuse_given({"save", *vars(page), *vars(figure), *vars(beam)}, fact)
     else:
         require_consistent(text, output, save, figure)
+    if save is not None:
+        require_absent(save)
     if target is not None:
         refuse_given(vars(beam), "is for a search, and --target gives the output")
     choice = TranslatorChoice(model, models, beam)
@@ -184,15 +187,15 @@ def command(
         return
     view = record_sentence(choice, text, target, figure.figure)
     display.print_note(*view.notes)
+    if figure.find:
+        figure = find_best_heads(view, figure, as_json=as_json)
+    if output is not None:
+        write_output(view, output, page, figure)
     if save is not None:
         from transduce.view.attention.record import save_record
 
         save_record(view, save)
         display.print_note(f"the record: {save}")
-    if figure.find:
-        figure = find_best_heads(view, figure, as_json=as_json)
-    if output is not None:
-        write_output(view, output, page, figure)
 
 
 def require_consistent(
@@ -212,6 +215,8 @@ def require_consistent(
             refuse_given(unused, "is for a figure, and none is written", "-o figure.svg")
             if text is not None:  # without TEXT, --figure also names the sentence
                 refuse_given({"figure"}, "draws, and no figure is written", "-o figure.svg")
+    fact, hint = "--find chooses layer and heads", "leave --layer and --heads out, or --find"
+    require(not (figure.find and (figure.layer or figure.heads)), fact, hint)
     if output is None or output.suffix == ".svg":
         refuse_given(vars(PageOptions()), "is for a page", "-o page.html")
     known = (".svg", ".html") if figure.figure else (".html",)
@@ -303,17 +308,9 @@ def find_link(view: "AttentionView", options: FigureOptions) -> str:
 def find_best_heads(
     view: "AttentionView", options: FigureOptions, *, as_json: bool
 ) -> FigureOptions:
-    """Print the heads ranked for a figure; return `options` with the best layer and heads.
-
-    Refuses --layer and --heads.
-    """
+    """Print the heads ranked for a figure; return `options` with the best layer and heads."""
     from transduce.view.attention.figures import choose_heads, join_encoder_words, rank_heads
 
-    require(
-        not (options.layer or options.heads),
-        "--find chooses layer and heads",
-        "leave --layer and --heads out, or --find",
-    )
     figure = options.choose()
     ranked = rank_heads(join_encoder_words(view), figure, view.layers_of("encoder"))
     print_ranking(ranked, figure, as_json=as_json)

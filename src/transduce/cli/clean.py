@@ -7,7 +7,7 @@ import click
 from transduce.cleaning import WORST
 from transduce.cli import display, options
 from transduce.cli.inputs import TextOptions, WeightedFile
-from transduce.cli.line_outputs import WarningPrinter
+from transduce.cli.line_outputs import SHOWN, WarningPrinter
 from transduce.cli.options import FILE, add_options, refuse_given
 from transduce.cli.searching import ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.settings.fields import require
@@ -95,11 +95,12 @@ def command(
         names = {"precision", "workers", "threads"}
         refuse_given(names, "is for two models", "--forward MODEL --backward MODEL")
     require((forward is None) == (backward is None), "--forward and --backward need each other")
-    on_warning, translators = WarningPrinter(), None
+    printers, translators = (WarningPrinter(most=SHOWN), WarningPrinter(most=SHOWN)), None
     first = texts.pairs[0].path if texts.pairs else texts.source
     if forward is not None and backward is not None:
         there, back = (
-            TranslatorChoice(model, models).open(on_warning, first) for model in (forward, backward)
+            TranslatorChoice(model, models).open(on_warning, first)
+            for model, on_warning in zip((forward, backward), printers, strict=True)
         )
         translators = there, back
         warn_of_sides(there, text.read())
@@ -117,4 +118,5 @@ def command(
             on_progress=on_progress,
         )
     display.print_note(*found.report.describe(), f"the clean text: {found.pairs}")
-    on_warning.print_count("not scored, and so among the least probable")
+    for model, on_warning in zip((forward, backward), printers, strict=True):
+        on_warning.print_count(f"not scored by {model}, and so among the least probable")

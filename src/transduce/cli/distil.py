@@ -110,7 +110,7 @@ def command(
     command again resumes after the last finished stage, shard or checkpoint.
     """
     signals.ignore_checkpoint_signal()
-    from transduce.cli.training import show_progress
+    from transduce.cli.training import display_training
     from transduce.distillation.distil import distil
     from transduce.distillation.stages import Inputs
     from transduce.runs.text_names import warn_of_records
@@ -127,10 +127,10 @@ def command(
         "name such a file",
     )
     texts = replace(texts, pairs=() if pairs is None else (WeightedFile(pairs),))
-    on_warning, teacher, dev = WarningPrinter(most=SHOWN), None, texts.find_text("dev_")
+    on_warning, on_scoring = WarningPrinter(most=SHOWN), WarningPrinter(most=SHOWN)
+    teacher, dev = None, texts.find_text("dev_")
     if teachers:
-        models = replace(models, ensemble=tuple(teachers[1:]))
-        choice = TranslatorChoice(teachers[0], models, beam)
+        choice = TranslatorChoice(teachers[0], replace(models, ensemble=tuple(teachers[1:])), beam)
         teacher = choice.open(on_warning, source or pairs)
         if source or pairs:
             texts_read = Inputs(source=source, pairs=pairs, columns=texts.pair_columns()).read()
@@ -141,8 +141,10 @@ def command(
         display.print_message(warning)
     scorer = None
     if backward is not None:
-        opened = TranslatorChoice(backward, ModelOptions(threads=models.threads)).open(on_warning)
-        scorer = replace(opened, workers=teacher.workers if teacher else 1)
+        scorer = replace(
+            TranslatorChoice(backward, ModelOptions(threads=models.threads)).open(on_scoring),
+            workers=teacher.workers if teacher else 1,
+        )
     with signals.ending_signals_as_interrupts(), display.show_status("reading") as show:
         found = distil(
             teacher,
@@ -160,10 +162,11 @@ def command(
             backward=scorer,
             until=until,
             on_line=lambda *progress: show(format_progress(*progress)),
-            callbacks=show_progress,
+            callbacks=display_training,
             name_options=str,
         )
     on_warning.print_count("translated in parts, joined again")
+    on_scoring.print_count("not scored, and so among the least probable")
     display.print_note(*describe_distillation(found, output))
 
 

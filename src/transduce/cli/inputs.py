@@ -173,7 +173,8 @@ class TextOptions:
         """
         from transduce.runs.texts import TaskFiles, add_pairs
 
-        if self.columns and not (self.pairs or self.dev_pairs or self.old_pairs):
+        files = (self.pairs, self.synthetic, self.dev_pairs, self.old_pairs, self.test_pairs)
+        if self.columns and not any(files):
             raise InputError("--columns is for --pairs", "name a file with tab-separated columns")
         train = self._read_own()
         if self.silver is None:

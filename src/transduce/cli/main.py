@@ -19,7 +19,7 @@ from transduce.cli.signals import ENDS, SignalsDeferred, list_ending_signals
 from transduce.errors import InputError
 from transduce.machine.process_settings import set_environment_of_torch
 
-TRAINING_COMMANDS = ("demo", "train", "distil", "reproduce")
+TRAINING_COMMANDS = ("demo", "train", "sweep", "distil", "reproduce")
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "demo": "Train a small translator from English to German, and show how good it is.",

@@ -132,8 +132,9 @@ def wait_for_all(ray: Any, shard_numbers: dict[Any, int], count: int) -> int:  #
         except ray.exceptions.RayError as error:
             code, said = 7, str(error)[-SAID:]
         if code:
-            fact = said.partition("error: ")[2].strip() or said
-            display.print_error(f"shard {shard_numbers[done]} of {count} ended with {code}: {fact}")
+            fact, _, hint = (said.partition("error: ")[2] or said).strip().partition("\nhint: ")
+            shard = f"shard {shard_numbers[done]} of {count}"
+            display.print_error(f"{shard} ended with {code}: {fact}", hint)
         else:
             display.print_note(f"{count - len(left):,} of {count:,} shards ended")
         failed = failed or code

@@ -5,7 +5,6 @@ import math
 import os
 import re
 import shlex
-import stat
 import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -26,6 +25,7 @@ from transduce.recipes.choice import find_recipe
 from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
 from transduce.settings.fields import require
+from transduce.text.files import is_file
 from transduce.text.languages import parse_languages
 
 if TYPE_CHECKING:
@@ -223,15 +223,14 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
     require_folder(folder, f"mkdir -p {shlex.quote(str(folder))}" if is_missing else OTHER_NAME)
     require_harmless_output(output)
     for one in inputs:
-        if one and output.is_file() and one.is_file() and output.samefile(one):
+        if one and output.is_file() and is_file(one) and output.samefile(one):
             raise InputError("is read here, and would be overwritten", "another -o", file=output)
 
 
 def is_standard_output(file: Path) -> bool:
     """Return whether standard output goes to this regular file, as by > FILE in a shell."""
     with suppress(OSError, ValueError):  # standard output has no file in a test
-        found = os.fstat(sys.stdout.fileno())
-        return stat.S_ISREG(found.st_mode) and os.path.samestat(found, file.stat())
+        return is_file(file) and os.path.samestat(os.fstat(sys.stdout.fileno()), file.stat())
     return False
 
 

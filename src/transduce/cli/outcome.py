@@ -86,7 +86,10 @@ def split_words(command: click.Command, context: click.Context, words: list[str]
     options = {name: one for one in command.get_params(context) for name in one.opts}
     end = words.index("--") if "--" in words else len(words)
     split = [part for word in words[:end] for part in SHORT_WITH_SIGN.split(word, 1)]
-    named = [options.get(word.partition("=")[0]) for word in split]
+    # an option's name ends at "=", or, if it is a short one, after its letter, as in -oFILE
+    named = [
+        options.get(word.partition("=")[0] if word.startswith("--") else word[:2]) for word in split
+    ]
     for one, count in Counter(filter(None, named)).items():
         is_single = isinstance(one, click.Option) and not (one.multiple or one.is_flag)
         if count > 1 and is_single and not isinstance(one.type, NUMBERS):

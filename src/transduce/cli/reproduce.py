@@ -12,7 +12,7 @@ from transduce.cli import display, options, signals
 from transduce.cli.inputs import PARALLEL, TEST, TREES, TextOptions
 from transduce.cli.options import FILE, add_options, format_options, option
 from transduce.cli.outcome import Commands
-from transduce.cli.training import open_display
+from transduce.cli.training import display_training
 from transduce.errors import InputError
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.recipes.tables import TABLE_2_ROWS
@@ -419,8 +419,8 @@ def table4(
     from transduce.reproduce.parsing_table import build_json, format_table
     from transduce.reproduce.tables import table4 as build_table4
 
-    steps = with_changes(recipe, dict(changes)).training.steps
-    display_lines = open_display(steps, may_be_live=False)
+    changed = with_changes(recipe, dict(changes))
+    display_lines = display_training(changed, may_be_live=False)
     with signals.ending_signals_as_interrupts(), display_lines as callbacks:
         table = build_table4(
             output,

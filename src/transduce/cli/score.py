@@ -11,7 +11,7 @@ from typing import Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import INPUT, add_options, format_options, option, refuse_given
+from transduce.cli.options import INPUT, add_options, option, refuse_given
 from transduce.errors import InputError
 from transduce.scores.brackets.parameters import PARAMETERS
 from transduce.scores.brackets.report import BracketReport, BracketSummary
@@ -29,7 +29,6 @@ from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
 from transduce.scores.scoring import SAMPLES, SEED, describe_slow_metrics, warn_of_mixed_forms
 from transduce.scores.spans import SCHEMES, SpanReport
-from transduce.settings.fields import require
 from transduce.text.arguments import read_text
 from transduce.text.files import FEWEST_LINES, describe_records
 
@@ -184,8 +183,8 @@ def command(
         refuse_given({*vars(trees)}, "needs --brackets", "")
     if kind != "--spans":
         refuse_given({"scheme"}, "needs --spans", "")
-    unused = [] if against else format_options(draws, "samples", "seed")
-    require(not unused, f"{''.join(unused[:1])} is for --against", "name another output")
+    if against is None:
+        refuse_given({*vars(draws)}, "is for --against", "name another output")
     texts = [str(hypotheses), *map(str, references)]
     gold, output = texts[:2]  # for trees, labels and alignments
     other = None if against is None else str(against)

@@ -308,9 +308,9 @@ def load_in_worker(load: "Callable[[], Translator]") -> "Translator":
 
 def count_file_lines(path: Path, most: int) -> int:
     """Return the number of lines of a file, at most `most`; 0 for pipes and other special files."""
-    from transduce.text.files import read_lines
+    from transduce.text.files import is_file, read_lines
 
-    return sum(1 for _ in islice(read_lines(path), most)) if path.is_file() else 0
+    return sum(1 for _ in islice(read_lines(path), most)) if is_file(path) else 0
 
 
 def warn_if_unfinished(folders: Sequence[Path], used: int | None = None) -> None:

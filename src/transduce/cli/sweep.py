@@ -11,7 +11,7 @@ import click
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import CORPUS, TextOptions
 from transduce.cli.options import add_options
-from transduce.cli.training import open_display
+from transduce.cli.training import display_training
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -105,4 +105,4 @@ def command(
 def display_combination(title: str, recipe: Recipe) -> "AbstractContextManager[TrainingCallbacks]":
     """Print a run's title; return a context manager that yields callbacks to display the run."""
     display.print_note(title)
-    return open_display(recipe.training.steps)
+    return display_training(recipe)

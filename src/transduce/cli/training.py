@@ -38,14 +38,23 @@ def display_run(
 ) -> "Iterator[tuple[TrainingCallbacks, SignalRequests]]":
     """Context manager that yields callbacks to display a run, and the requests of signals.
 
-    With `tensorboard` the callbacks also write TensorBoard files. When the reader of a pipe, such
-    as `head`, has ended, the run stops as it does when the terminal is closed.
+    With `tensorboard` the callbacks also write TensorBoard files.
     """
-    with open_display(recipe.training.steps) as displayed:
-        shown = stop_when_unread(displayed)
+    with display_training(recipe) as shown:
         writing = write_tensorboard(shown, folder) if tensorboard else nullcontext(shown)
         with writing as callbacks, signals.signals_as_requests(callbacks.on_message) as requests:
             yield callbacks, requests
+
+
+@contextmanager
+def display_training(recipe: Recipe, *, may_be_live: bool = True) -> "Iterator[TrainingCallbacks]":
+    """Context manager that yields callbacks for a command to display a run.
+
+    When the reader of a pipe, such as `head`, has ended, the run stops as it does when the terminal
+    is closed.
+    """
+    with open_display(recipe.training.steps, may_be_live=may_be_live) as callbacks:
+        yield stop_when_unread(callbacks)
 
 
 def stop_when_unread(callbacks: "TrainingCallbacks") -> "TrainingCallbacks":

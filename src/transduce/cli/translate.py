@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from transduce.inference.shards import ShardText
 
 HEAD_LINES = 1_000  # of a file that is named as a document, to see whether it is one
-OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--shard", "--on")
+OF_LINES = ("nbest", "as_json", "align", "prefix", "line_buffered", "shard", "on")
 
 
 @click.command("translate")
@@ -160,10 +160,8 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
         command="translate",
     )
     if form is not None:
-        given = (nbest > 1, as_json, align, prefix, line_buffered, shard, on)
-        for option, is_given in zip(OF_LINES, given, strict=True):
-            fact = f"{option} is for lines, and --format for documents"
-            require(not is_given, fact, "give one of them")
+        fact = "is for lines, and --format for documents"
+        options.refuse_given(OF_LINES, fact, "give one of them")
         write_document(choice, input, output, form)
         return
     is_document = note_structure(input)

@@ -21,7 +21,7 @@ from transduce.durable.folder import VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, another, short_repr
 from transduce.inference.translator import WORKER_BLOCK, Translator
 from transduce.settings.fields import require
-from transduce.text.files import read_byte_lines
+from transduce.text.files import is_file, read_byte_lines
 
 KIND, OUTPUT = "shard", "output.txt"
 NAME = re.compile(r"shard-([1-9][0-9]{0,5})-of-([1-9][0-9]{0,5})")
@@ -100,7 +100,7 @@ class ShardText:
 
 def find_shard_text(path: Path, shard: Shard) -> ShardText:
     """Count and hash the lines of a text file; return its shard; InputError if it is no file."""
-    if not path.is_file():
+    if not is_file(path):
         fact = "a shard is a part of a text file, whose lines are counted first"
         raise InputError(fact, "write the text to a file", file=path)
     return ShardText(shard, path, *measure_text(path))

@@ -127,6 +127,11 @@ def display_name(path: Path | str) -> str:
     return "standard input" if str(path) == "-" else str(path)
 
 
+def is_file(path: Path) -> bool:
+    """Return whether a path names a regular file; False for "-", which is standard input."""
+    return str(path) != "-" and path.is_file()
+
+
 def read_pairs(
     source: Path | str,
     target: Path | str,
