@@ -260,7 +260,6 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     kinds = {"integer": "is no whole number", "float": "is no number"}
     fact = NOT_A_NUMBER.sub(lambda found: kinds[found[1]], fact[:1].lower() + fact[1:])
     fact = LONG_VALUE.sub(lambda found: shorten(found[0], 60), fact)
-    path = "transduce" if context is None else context.command_path
     param_type = error.param.type if isinstance(error, click.BadParameter) and error.param else None
     if isinstance(param_type, click.Choice) and (given := NOT_ONE_OF.match(error.message)):
         known = [str(one) for one in param_type.choices]
@@ -268,7 +267,8 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     is_count_wrong = isinstance(error, click.MissingParameter) or fact.startswith(TOO_MANY)
     if is_count_wrong and context is not None:
         return fact, f"usage: {_format_usage(context)}; --help lists the options"
-    return fact, f"`{path} --help` says how it is used"
+    page = "the command's --help" if context is None else f"`{context.command_path} --help`"
+    return fact, f"{page} says how it is used"
 
 
 def _find_setting(option: str) -> str:
