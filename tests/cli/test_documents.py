@@ -1,6 +1,7 @@
 """transduce translate --format: a document for a document."""
 
 import gzip
+import shlex
 
 import pytest
 
@@ -59,11 +60,18 @@ def test_a_file_that_is_only_named_as_a_document_is_translated_with_a_note(call,
     )
 
 
-@pytest.mark.parametrize("name", ["memory.tmx", "memory.TMX.gz", "job.sdlxliff"])
+def test_a_plain_text_named_after_a_page_gets_no_note(call, babbler, tmp_path):
+    (tmp_path / "in.html.txt").write_bytes(b"A dog.\n")
+    assert call("translate", babbler, tmp_path / "in.html.txt", *FAST).stderr == ""
+
+
+@pytest.mark.parametrize("name", ["memory.tmx", "memory.TMX.gz", "my job.sdlxliff"])
 def test_a_translation_memory_is_refused_with_a_way_to_its_sources(call, babbler, tmp_path, name):
     ended = call("translate", babbler, tmp_path / name)
     assert (ended.code, ended.stdout) == (2, "")
-    assert "is a translation memory, which holds both sides\nhint: `transduce clean" in ended.stderr
+    assert "is a translation memory, which holds both sides\nhint: " in ended.stderr
+    path = shlex.quote(str(tmp_path / name))
+    assert f"`transduce clean --pairs {path} -o CLEAN`, then" in ended.stderr
 
 
 def test_a_sentence_for_review_is_not_said_to_be_marked_where_no_mark_is_written(call, babbler):

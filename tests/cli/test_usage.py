@@ -189,7 +189,7 @@ def test_in_python_a_file_to_write_is_never_named_as_a_folder(tmp_path, monkeypa
 def test_an_option_without_its_value_is_wrong_usage(call):
     ended = call("recipes", "show", "tiny", "--set")
     assert ended.code == 2
-    assert ended.stderr.startswith("error: option '--set' requires an argument\nhint: `transduce")
+    assert ended.stderr.startswith("error: option '--set' requires an argument\nhint: the command")
 
 
 @pytest.mark.parametrize(

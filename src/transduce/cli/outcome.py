@@ -129,8 +129,9 @@ class ProcessorTimeSpent(Terminated):
 def run(command: click.Command, arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; its error, if any, is printed on standard error."""
     try:
-        code = _invoke(command, arguments)
+        _invoke(command, arguments)
         print(end="", flush=True)  # raises the error of a full disk or closed pipe
+        code = 0
     except click.exceptions.Exit as end:
         code = end.exit_code
     except SystemExit as end:  # the command has printed the reason
@@ -146,8 +147,8 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
     return code
 
 
-def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
-    """Run a click command as click's own `main` does, but leave errors to the caller; return 0."""
+def _invoke(command: click.Command, arguments: Sequence[str]) -> None:
+    """Run a click command as click's own `main` does, but leave errors to the caller."""
     if instruction := os.environ.get(COMPLETION):
         from click.shell_completion import shell_complete
 
@@ -158,7 +159,7 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
         if code:
             fact = f"{COMPLETION}={short_repr(instruction)} is set, and is not known"
             raise InputError(fact, f"unset {COMPLETION}; known: bash_source, zsh_source, …")
-        return 0
+        return
     reserve = mmap.mmap(-1, RESERVE)  # its pages are untouched, and take address space alone
     with command.make_context("transduce", list(arguments)) as context:
         try:
@@ -168,7 +169,6 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
                 reserve.close()
                 _free_frames(error)
             raise
-    return 0
 
 
 def _free_frames(error: BaseException) -> None:
@@ -260,7 +260,6 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     kinds = {"integer": "is no whole number", "float": "is no number"}
     fact = NOT_A_NUMBER.sub(lambda found: kinds[found[1]], fact[:1].lower() + fact[1:])
     fact = LONG_VALUE.sub(lambda found: shorten(found[0], 60), fact)
-    path = "transduce" if context is None else context.command_path
     param_type = error.param.type if isinstance(error, click.BadParameter) and error.param else None
     if isinstance(param_type, click.Choice) and (given := NOT_ONE_OF.match(error.message)):
         known = [str(one) for one in param_type.choices]
@@ -268,7 +267,8 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     is_count_wrong = isinstance(error, click.MissingParameter) or fact.startswith(TOO_MANY)
     if is_count_wrong and context is not None:
         return fact, f"usage: {_format_usage(context)}; --help lists the options"
-    return fact, f"`{path} --help` says how it is used"
+    page = "the command's --help" if context is None else f"`{context.command_path} --help`"
+    return fact, f"{page} says how it is used"
 
 
 def _find_setting(option: str) -> str:

@@ -284,10 +284,10 @@ def warn_of_language(translator: "Translator", lines: Iterable[str]) -> Iterator
     for number, line in enumerate(lines, start=1):
         if number <= SAMPLE_LINES:
             first.append(line)
-        elif number == LINES_PER_WORKER:
+        if number == SAMPLE_LINES:
             warn()
         yield line
-    if GUESSED_LINES <= number < LINES_PER_WORKER:
+    if GUESSED_LINES <= number < SAMPLE_LINES:
         warn()
 
 

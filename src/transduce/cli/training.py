@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, final
 from transduce.cli import display, signals
 from transduce.errors import InputError
 from transduce.settings import Recipe
+from transduce.text.arguments import ignore_event
 from transduce.view.curves.curves import finite_perplexity, mean, split_evenly
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def stop_when_unread(callbacks: "TrainingCallbacks") -> "TrainingCallbacks":
         return call
 
     named = {one.name: getattr(callbacks, one.name) for one in fields(callbacks)}
-    return replace(callbacks, **{name: guard(one) for name, one in named.items()})
+    heard = {name: guard(one) for name, one in named.items() if one is not ignore_event}
+    return replace(callbacks, **heard)
 
 
 @contextmanager

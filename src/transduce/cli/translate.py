@@ -37,6 +37,7 @@ from transduce.cli.searching import (
     keep_option,
     warn_of_language,
 )
+from transduce.durable.files import PACKED
 from transduce.settings.fields import require
 from transduce.text.documents.read import FORMATS, SUFFIXES, detect_format
 from transduce.text.files import (
@@ -281,9 +282,9 @@ def build_shard_part(text: "ShardText", how: Mapping[str, object], output: Path 
 
 
 def look_up_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
-    """Return the value in `meanings` for the ending of a file's name, such as ".po", or None."""
-    endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
-    return next((meanings[ending] for ending in endings if ending in meanings), None)
+    """Return the value in `meanings` for the ending of a file's name, such as .po or .po.gz."""
+    unpacked = file.with_suffix("") if file.suffix.lower() in PACKED else file
+    return meanings.get(unpacked.suffix.lower())
 
 
 def note_structure(file: Path) -> bool:
@@ -304,8 +305,8 @@ def note_structure(file: Path) -> bool:
             f"note: {file} is translated line by line; --format {form} keeps its structure"
         )
         return True
-    steps = f"`transduce clean --pairs {file} -o CLEAN`, then `cut -f1 CLEAN/pairs.tsv`"
-    require_one_side(file, steps)
+    clean = f"transduce clean --pairs {shlex.quote(str(file))} -o CLEAN"
+    require_one_side(file, f"`{clean}`, then `cut -f1 CLEAN/pairs.tsv`")
     return False
 
 
