@@ -107,10 +107,7 @@ def test_a_shorter_demo_has_the_same_highest_learning_rate():
         ({"training.steps": "4000", "training.learning_rate_factor": "3"}, []),
         ({"training.steps": "300", "training.warmup": "60"}, []),
         ({"training.steps": "300"}, ["warmup is 60 (not 400)", "rate_factor is 0.3873 (not 1)"]),
-        (
-            {"training.steps": "300", "training.learning_rate_factor": "3"},
-            ["warmup is 60 (not 400)"],
-        ),
+        ({"training.steps": "300", "training.learning_rate_factor": "3"}, []),
     ],
 )
 def test_a_shorter_demo_says_what_it_changes_by_itself(changes, said):
