@@ -23,7 +23,7 @@ PLAIN_VARIABLE = "TRANSDUCE_PLAIN"
 
 
 def import_fast(name: str) -> ModuleType | None:
-    """Return a module of `transduce.fast`; None without that package or if TRANSDUCE_PLAIN is 1."""
+    """Return a module of `transduce.fast`; None without it or with TRANSDUCE_PLAIN=1, or refuse."""
     plain = os.environ.get(PLAIN_VARIABLE, "")
     require(plain in ("", "0", "1"), f"{PLAIN_VARIABLE} is 1 or 0, not {short_repr(plain)}")
     if plain == "1":

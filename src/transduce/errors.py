@@ -45,6 +45,7 @@ COPIES = re.compile("--from FOLDER")
 FILES = re.compile(r"--(dev-|old-|test-)?source FILE --\1?target FILE")
 SETTING = re.compile(r"--set ([a-z_]+\.[a-z0-9_]+)=([^\s,;)]+)")
 COLUMNS = re.compile(r"--columns (\d+),(\d+)")
+NAMED_COLUMNS = re.compile(r"--columns ([a-z][\w-]*),([a-z][\w-]*)")
 LANGUAGES = re.compile(r"--languages ([a-z]{2,3})(?:-([a-z]{2,3}))?\b")
 NAMED = re.compile(r"--(scale|metric|language|scheme|precision|penalty) ([a-z][a-z0-9-]*)")
 OUTPUT = re.compile(r"(?<![\w-])-o ([^\s,;)]+)")
@@ -206,6 +207,7 @@ def name_arguments(message: str) -> str:
             (SETTING, name_setting),
             (LANGUAGES, name_languages),
             (COLUMNS, r"columns=(\1, \2)"),
+            (NAMED_COLUMNS, r'columns=("\1", "\2")'),
             (NAMED, name_word),
             (OUTPUT, r'output="\1"'),
             (OPTION, name_option),

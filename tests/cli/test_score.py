@@ -213,6 +213,10 @@ def test_trees_scored_as_text_are_told_of_brackets(call, tmp_path):
     said = call("score", tmp_path / "text", tmp_path / "trees", "--metric=bleu").stderr
     assert f"{tmp_path / 'trees'} is no plain text: each line is a tree, which --brackets" in said
     assert f"{tmp_path / 'text'} is no plain text" not in said
+    (tmp_path / "text").write_text("(laughs)\n" * 20)
+    for metric, file in (("bleu", "text"), ("brackets", "trees"), ("exact-match", "trees")):
+        both = (tmp_path / file, tmp_path / file)
+        assert "warning" not in call("score", *both, "--metric", metric).stderr
 
 
 def test_letters_in_a_form_that_matches_no_others_are_told(call, tmp_path):

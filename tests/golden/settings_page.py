@@ -25,7 +25,7 @@ PROBES: dict[type, tuple[Any, ...]] = {
     bool: (),
 }
 REFUSALS = (
-    (r"must be (odd), not", "0 or {}"),
+    (r"must be (odd)(?: and positive)?, not", "0 or {}"),
     (r"must be (.+?), (?:not|it is)", "{}"),
     (r"must lie in (.+), not", "in {}"),
     (r"is one of (.+), not", "{}"),

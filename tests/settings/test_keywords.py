@@ -70,7 +70,7 @@ def test_what_is_called_with_warnings_is_a_function():
         (lambda: UNTYPED.sweep("s", [], vary={5: [1]}), "unknown setting 5"),
         (lambda: resolve_output(UNTYPED), "a file to write must be a path"),
         (lambda: UNTYPED.reproduce.claims(None, only=["heads"]), "folder must be a path"),
-        (lambda: UNTYPED.reproduce.claims("c", only=[5]), "there is no claim 5"),
+        (lambda: UNTYPED.reproduce.claims("c", only=[5]), "only is a list of names"),
     ],
 )
 def test_numbers_strings_and_names_are_what_they_should_be(call, fact):

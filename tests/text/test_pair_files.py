@@ -228,7 +228,7 @@ def test_a_memory_is_not_read_as_the_text_of_one_side(tmp_path):
             "a.tmx",
             tmx([unit(en_US="a", en_GB="b")], 'srclang="en-US"'),
             None,
-            "source language is en-us\nhint: columns en-us,en-gb names",
+            'source language is en-us\nhint: columns=\\("en-us", "en-gb"\\) names',
         ),
         (
             "a.tmx",

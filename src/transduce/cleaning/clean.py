@@ -174,8 +174,8 @@ def rate_pairs(
     """Return each pair's dual cross-entropy by two models, negated    (Junczys-Dowmunt 2018)
 
     It is |H_f - H_b| + (H_f + H_b) / 2, where H is the nats per piece of a side, given the other
-    side. A pair that is too long for a model gets -infinity. A warning's number of a pair counts
-    the pairs that `report` had read, with those that broke a rule.
+    side. A pair that is too long for a model gets -infinity. Warnings number the pairs among all
+    that `report` had read, those that broke a rule included.
     """
     numbers, rates = array("q"), array("d")
     first, second, swapped = tee(note_numbers(pairs, report, numbers), 3)

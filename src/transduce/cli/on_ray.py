@@ -113,7 +113,7 @@ def list_words(context: click.Context) -> list[str]:
 def run_command(words: Sequence[str], folder: str) -> tuple[int, str]:
     """Run a command of this package in a folder; return its exit code and the end of its messages.
 
-    A failed command runs once more: it also fails if a lost task's process writes the same shard.
+    A failed command runs once more, since a lost task's process may have written the same shard.
     """
     command = [sys.executable, "-m", "transduce", *words]
     ended = subprocess.run(command, cwd=folder, capture_output=True, check=False)

@@ -356,8 +356,8 @@ def claims(*, only: tuple[str, ...] | None, seeds: int, output: Path, as_json: b
     """Measure the paper's claims that are in no table, each with a verdict.
 
     Costs are counted and timed, small models are trained from several seeds on our own phrasebook,
-    and printed numbers are calculated again. A claim holds if the 95 % interval of the mean over
-    seeds lies inside the claimed range, holds not if outside, and else is within chance. The same
+    and printed numbers are calculated again. A claim "holds" if the 95 % interval of the mean over
+    seeds is inside the claimed range, "holds not" if outside, or is "within chance". The same
     command resumes; several processes may share the folder. All take about two hours on two cores.
 
     \b

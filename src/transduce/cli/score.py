@@ -34,7 +34,7 @@ from transduce.text.files import FEWEST_LINES, describe_records
 
 MESSAGES = 10  # how many of EVALB's messages are printed at most
 TAGGING = "tagging accuracy"
-TREE = re.compile(r"\s*\(.*\)\s*")
+TREE = re.compile(r"\s*\(\S* ?\(.*\)\s*\)\s*")
 
 FIGURES: dict[str, Callable[[BracketSummary], float]] = {
     "recall": lambda one: one.recall,
@@ -222,7 +222,7 @@ def report_texts(
     """Print the scores of `texts[0]` by references `texts[1:]`, or compare it with `against`."""
     named = {text: read_text("", text) for text in (*texts, *filter(None, [against]))}
     read = [named[text] for text in texts]
-    warn_of_texts(named)
+    warn_of_texts(named, metrics)
     times = (len(texts) - 1) * (1 if against is None else 4)  # each output is counted twice
     if slow := describe_slow_metrics(metrics, read[1], language, times):
         display.print_note(slow)
@@ -245,14 +245,15 @@ def report_texts(
         display.print_comparability(one)
 
 
-def warn_of_texts(texts: Mapping[str, Sequence[str]]) -> None:
+def warn_of_texts(texts: Mapping[str, Sequence[str]], metrics: Sequence[str]) -> None:
     """Warn of each text that is pairs, JSON or trees, and if only some have invisible characters.
 
     Text that is not in NFC counts like text with invisible characters.
     """
+    takes_trees = not {"brackets", "brackets-own-tags", "exact-match"}.isdisjoint(metrics)
     for file, lines in texts.items():
         records = describe_records(lines)
-        if len(lines) >= FEWEST_LINES and all(map(TREE.fullmatch, lines)):
+        if not takes_trees and len(lines) >= FEWEST_LINES and all(map(TREE.fullmatch, lines)):
             records = "each line is a tree, which --brackets scores"
         if records:
             display.print_message(f"warning: {file} is no plain text: {records}")

@@ -258,7 +258,7 @@ def warn_of_sides(
 ) -> Iterator[tuple[str, str]]:
     """Return `pairs` unchanged; print a warning if a side is not text in the model's language.
 
-    Fewer than 20 pairs and empty targets give no warning. The warning puts `place`,
+    Fewer than 20 pairs give none, nor does a target side that is empty. The warning puts `place`,
     such as " in a.tsv", after "source" or "target".
     """
     from transduce.tasks import find_task_kind

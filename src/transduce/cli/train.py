@@ -267,7 +267,7 @@ def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
 
 @contextmanager
 def hint_at_copy(output: Path, address: str) -> Iterator[None]:
-    """In a with block, add to an InputError's hint that `output` came back from any `address`."""
+    """In a with block, tell in an InputError's hint that `output` is from `address`, unless ""."""
     try:
         yield
     except InputError as error:

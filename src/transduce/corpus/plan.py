@@ -6,8 +6,8 @@ an update holds about `source_tokens` source tokens and `target_tokens` target t
 5.1). Both budgets count tokens without padding and are never exceeded.
 
 Each text of a mixture is read in passes over all its pairs, one after another without end. An epoch
-takes the next pairs of each text, in proportion to the shares. Its size is about the number of
-all pairs of the texts that are read then. It ends early where a text begins or ceases to be read.
+takes the next pairs of each text, in proportion to the shares. It has about as many pairs as
+the texts read then have together. It ends early where a text begins or ceases to be read.
 """
 
 import bisect
@@ -81,10 +81,14 @@ class Plan:
         while not self.ends or self.ends[-1] < step:
             self.append_epoch()
         number = bisect.bisect_left(self.ends, step) + 1
-        return number, step - (self.ends[number - 2] if number > 1 else 0)
+        position = step - (self.ends[number - 2] if number > 1 else 0)
+        if position > len(self.epoch(number)):  # `known_ends` are of another plan
+            self.ends, self.taken = [], self.taken[:1]
+            return self.locate(step)
+        return number, position
 
     def append_epoch(self) -> None:
-        """Append the next epoch's last step, early if a text begins or ceases; tell `on_epoch`."""
+        """Append the next epoch's last step, or where a text begins or ceases; call `on_epoch`."""
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
         changes = (step for share in self.mixture for step in (share.start - 1, share.stop))

@@ -81,7 +81,7 @@ class Inputs:
             require(
                 self.pairs is not None,
                 "columns are of a file of pairs, and none is given",
-                "--pairs FILE",
+                "name such a file, or leave out --columns",
             )
             require_columns(self.columns)
         for file in filter(None, (self.source, self.pairs, self.outputs)):

@@ -209,7 +209,7 @@ class Aligner:
         """Return `found` with new alignments in the outputs of lines with URLs or placeholders.
 
         The model read other words in place of these items. An output too long to align keeps the
-        alignment that it has; without one it has no links, and the best output of a line a warning.
+        alignment that it has, or has no links; then the best output of a line also gets a warning.
         """
         places = [
             (index, rank)

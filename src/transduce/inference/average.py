@@ -1,8 +1,8 @@
 """`transduce.average`: the mean of a run's last snapshots, and heads to align words by."""
 
 import math
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import final
 
 from transduce.checkpoint.model_files import ALIGNMENT, MODEL_KIND
 from transduce.corpus.store import Store
-from transduce.errors import TransduceError
+from transduce.errors import TransduceError, is_out_of_memory
 from transduce.inference.choose_heads import choose_without_gold
 from transduce.inference.load import load, require_usable_torch
 from transduce.inference.pairs import TOKENS, EncodedPair, target_log_probs
@@ -78,7 +78,7 @@ def average(
     texts = run / STORE / "train"
     # an opened model lacks its heads if the call that wrote it was interrupted
     if texts.is_dir() and not (is_opened and (folder / ALIGNMENT).exists()):
-        with suppress(TransduceError, MemoryError):  # without heads the model is whole all the same
+        with suppress_shortage():  # without heads the model is whole all the same
             choose_without_gold(folder, read_first_pairs(texts, COUNTED))
     is_early = not is_opened and 2 * steps[0] <= steps[-1]
     return AveragedModel(folder, tuple(steps), compare_with_last(folder, run) if is_early else None)
@@ -91,7 +91,7 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
     """
     if not (run / STORE / "dev").is_dir():
         return None
-    try:
+    with suppress_shortage():  # the model is usable without this comparison
         pairs = read_first_pairs(run / STORE / "dev", COMPARED)
         sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
         pieces = sum(map(len, targets))
@@ -101,8 +101,17 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
             return exp_of_mean(-math.fsum(found), pieces)
 
         return measure(model), measure(run)
-    except (TransduceError, MemoryError):  # the model is usable without this comparison
-        return None
+    return None
+
+
+@contextmanager
+def suppress_shortage() -> Iterator[None]:
+    """Context manager: go on after the block if it raises TransduceError or memory runs out."""
+    try:
+        yield
+    except (TransduceError, MemoryError, RuntimeError, OSError) as error:
+        if not (isinstance(error, TransduceError) or is_out_of_memory(error)):
+            raise
 
 
 def read_first_pairs(store: Path, most: int) -> list[EncodedPair]:

@@ -170,7 +170,9 @@ def build_evaluation_text(
     require_lines("metrics", metrics)
     metrics = list(check_lines("metrics", metrics))
     for name in metrics:
-        require(name in METRICS, f"metrics: unknown score {name!r}", suggest_names(name, METRICS))
+        require(
+            name in METRICS, f"metrics: unknown score {name[:60]!r}", suggest_names(name, METRICS)
+        )
     if language is None:
         language = translator.recipe.data.target_language
     else:

@@ -113,7 +113,7 @@ def parse_tables(path: Path) -> dict[str, Any]:
 
 
 def read_recipe_text(path: Path) -> str:
-    """Return a recipe file's text; InputError unless regular, UTF-8, 1 MiB, few dots in a line."""
+    """Return a recipe file's text; refuse over 1 MiB, other than UTF-8, and lines of many dots."""
     if path.exists() and not path.is_file():
         raise InputError("is no regular file", "name a file of settings", file=path)
     try:

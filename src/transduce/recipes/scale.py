@@ -112,8 +112,8 @@ GPU_MINUTES = Scale(
 )
 GPU_HOUR = Scale(
     name="gpu-hour",
-    about="the paper's widths, updates and corpus, a tenth of the steps, of which the warm-up of "
-    "4,000 updates is 40 % (the paper's is 4 %)",
+    about="the paper's widths, updates and corpus, a tenth of the steps; the warm-up is kept, "
+    "and is 40 % of base's 10,000 steps (4 % in the paper)",
     cost="an hour on a GPU that takes 0.36 s an update",
     visible_findings="most: the models are the paper's, trained for less long; small differences "
     "can still be chance",

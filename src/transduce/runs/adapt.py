@@ -47,7 +47,7 @@ INHERITED = (
     "data.vocabulary_size",
     "data.shared_vocabulary",
 )
-NEW_TEXT: Mapping[str, Value] = {  # defaults: the parent's values fit its own text and machine
+NEW_TEXT: Mapping[str, Value] = {  # not inherited, since they fit the parent's text and machine
     "data.max_pairs": 0,
     "training.threads": 0,
     "training.micro_batch_tokens": 0,

@@ -1,7 +1,7 @@
 """Development sets: pairs held out of the training text, and checks of a set that is given
 
 Without a recipe and a development set, a training of at least 2,000 pairs holds out 1 % of them, or
-200 if that is more. A given development set is first compared with the training text. It is
+200 if that is more, but 2,000 at most. A given set is first compared with the training text, and
 refused if its sides are swapped, or if one is in a script that the training text lacks.
 """
 

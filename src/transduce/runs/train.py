@@ -51,7 +51,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, the name of a
     fetched corpus, or several that `transduce.mix` mixed; without them the recipe's is used. A new
-    run without `recipe` and `dev` holds out 1 % of the pairs, at least 200, if there are 2,000 or
+    run without `recipe` and `dev` holds out 1 % of the pairs (200 to 2,000) if there are 2,000 or
     more; `dev=False` holds out none. `store` is a folder that `transduce.prepare` made, in place of
     both.
 

@@ -253,7 +253,7 @@ def measure_significance(
     """Return (low, high, p): the 95 % interval of two outputs' score difference, and its p-value.
 
     `ours` and `theirs` are the scores on each sample. 95 % of their differences lie between low and
-    high. p is about the share of samples where |ours - theirs| exceeds its mean by |difference|.
+    high. p is about the share of samples where |ours - theirs| - |difference| exceeds its mean.
     """
     import numpy as np
 

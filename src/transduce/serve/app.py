@@ -166,7 +166,7 @@ class Routes:
 
     @Operation(
         "POST /attention", "showAttention",
-        (f"A page for a text of at most {Limits.picture_characters:,} characters.", HTML),
+        (f"A page for a plain text of up to {Limits.picture_characters:,} characters.", HTML),
         request=TranslateRequest, refusals=SEARCHING,
     )  # fmt: skip
     async def draw_attention(self, request: Request) -> Response:

@@ -26,7 +26,6 @@ from transduce.text.languages import (
     can_detect_languages,
     find_other_language,
     rank_languages,
-    read_primary_code,
     to_detected_code,
 )
 
@@ -194,7 +193,7 @@ async def end_with_client(job: Job, receive: Receive) -> None:
 
 def match_language(code: str, known: Sequence[str]) -> str:
     """Return `code` or, if it is unknown, its language's only known code, such as en-GB for en."""
-    same = {one for one in known if read_primary_code(one) == read_primary_code(code)}
+    same = {one for one in known if to_detected_code(one) == to_detected_code(code)}
     return code if code in known or len(same) != 1 else same.pop()
 
 

@@ -40,7 +40,7 @@ class AlignmentHeads:
 
 
 def build_alignment_heads(layer: object, heads: object, shifted: object) -> AlignmentHeads:
-    """Build `AlignmentHeads`, heads sorted, from unchecked values such as JSON; else InputError."""
+    """Build `AlignmentHeads` from unchecked values such as JSON; sort heads, refuse bad values."""
     require(is_positive_integer(layer), f"a layer is a number from 1, not {short_repr(layer)}")
     numbers = heads if isinstance(heads, tuple | list) else ()
     are_heads = bool(numbers) and all(map(is_positive_integer, numbers))

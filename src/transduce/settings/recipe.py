@@ -202,7 +202,7 @@ def parse_value(text: str) -> Value:
 
 
 def shorten_name(name: str) -> str:
-    """Return a name; over 60 characters, "A with b=1, c=2" becomes "A with 2 changed settings"."""
+    """Return a name; over 60 characters, "A with d.b=1, d.c=2" is "A with 2 changed settings"."""
     base, joint, changes = name.partition(" with ")
     if len(name) <= MOST_NAME_CHARACTERS or not joint:
         return name

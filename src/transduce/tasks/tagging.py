@@ -66,7 +66,7 @@ class Tagging(SentenceTask):
         return split_words(line)
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return a label per token; drop surplus ones, repeat the last (of all, without ids)."""
+        """Return a label per token; drop surplus ones, repeat the last, or the last symbol."""
         labels = [self.target.symbols[number] for number in ids] or [self.target.symbols[-1]]
         count = len(split_words(line))
         return " ".join((labels + labels[-1:] * count)[:count])

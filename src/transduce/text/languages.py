@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -43,6 +43,7 @@ def is_language_code(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(CODE, value) is not None
 
 
+@lru_cache  # called for each word that gets a capital
 def read_primary_code(language: str) -> str:
     """Return the first part of a language's code in lower case, such as "pt" for "pt_BR"."""
     return re.split(r"[-_@.]", language, maxsplit=1)[0].lower()

@@ -173,7 +173,7 @@ def compare_placeholders(source: str, translation: str) -> str:
 
 
 def describe_items(items: Sequence[str]) -> str:
-    """Return a phrase that names the first 5 items, at 60 characters each, and counts the others.
+    """Return a phrase with the first 5 items, each cut to 60 characters, and the others' number.
 
     An item that is there several times is named once, with a count.
     """

@@ -223,7 +223,7 @@ class CheckpointManager:
         result = job.validate(job.model)
         if result is None:
             return progress
-        # one at the last step alone does not count for patience: the run may get more updates
+        # one that is due only as the last step's does not count, since the run may get more updates
         is_regular = progress.step % job.training.validate_every == 0
         progress = progress.after_validation(result, counts=is_regular)
         self.journal.write("validation", step=progress.step, **dataclasses.asdict(result))

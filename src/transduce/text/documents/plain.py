@@ -57,7 +57,7 @@ def find_width(lines: Sequence[str]) -> int | None:
     had_no_room = all(
         # in Chinese a line is one "word", which shows nothing; a line of ASCII may be a URL
         (" " in line.strip() or line.isascii())
-        and len(line) + 1 + len(following.split()[0]) > width
+        and len(line) + 1 + len(WORD.findall(following)[0]) > width
         and not ITEM.match(following)
         for line, following in pairwise(lines)
     )

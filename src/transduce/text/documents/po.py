@@ -160,7 +160,7 @@ def fill_gaps(
 ) -> Joined:
     """Return the PO text, gaps filled and doubtful entries marked fuzzy, and a note on each.
 
-    An entry is doubtful if a translation has other placeholders than its source, or is a plural
+    An entry is doubtful if a translation has other placeholders or tags, or is a plural
     form after the second.
     """
     new, pending = [[line] for line in lines], iter(translations)

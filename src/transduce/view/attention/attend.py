@@ -90,7 +90,7 @@ class Attention:
         """Return Figure 3, 4 or 5 of the paper as SVG, from the weights of an encoder `layer`.
 
         `layer` and `heads` count from 1; `heads` and `word` default to those of the paper's figure.
-        Figures 3 and 4 show what `word` attends to. InputError if the model or the text lacks one.
+        Figures 3 and 4 show what `word` attends to. Refuses a layer, head or word that is missing.
         """
         if number not in FIGURES:
             raise InputError(f"unknown figure {number!r}", suggest_names(str(number), "345"))

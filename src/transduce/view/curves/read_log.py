@@ -140,7 +140,7 @@ class RunLog:
     validations: tuple[Validation, ...]
     marks: Mapping[str, tuple[int, ...]]  # the steps of each kind of event, such as "resume"
     lost: int  # updates made void by a later resume at an earlier step
-    unreadable: int  # lines that are no event, have an impossible step, or an update out of order
+    unreadable: int  # lines that are no event, or one with an impossible step or out of order
     size: int  # bytes of the log up to the end of its last whole line
 
 
