@@ -46,7 +46,8 @@ def test_new_updates_are_seen_within_a_second_as_new_bytes_only(browser, run):
         browser.wait(f"{RUN}.count === 52")
         browser.wait("document.querySelector('#values tbody td').innerText === '52'")
         assert (
-            browser.run("return document.getElementById('status').textContent") == "live: update 52"
+            browser.run("return document.getElementById('status').textContent")
+            == "live (update 52)"
         )
         assert browser.run(f"return {RUN}.series.loss.mean.data[51]") == pytest.approx(loss(52))
         assert browser.run(f"return {RUN}.validations[0].score") == 9
@@ -96,7 +97,7 @@ def test_a_server_that_comes_back_is_found_and_goes_on_at_the_offset(browser, ru
     browser.wait("document.getElementById('status').textContent.startsWith('connection lost')")
     with serve(run, port=port):
         browser.wait(f"{RUN}.count === 51")
-        browser.wait("document.getElementById('status').textContent === 'live: update 51'")
+        browser.wait("document.getElementById('status').textContent === 'live (update 51)'")
         assert browser.run(f"return {RUN}.unreadable") == 0, "no line came twice"
 
 

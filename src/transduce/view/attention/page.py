@@ -39,7 +39,6 @@ SCRIPTS = (
     *("lists", "stage", "export", "controls", "keys", "main"),
 )
 PARTS = list_parts("attention", [f"script/{name}" for name in SCRIPTS])
-PAGE_FORMAT = 1  # version of header and blocks; a page's script reads no other
 Block = Float32[np.ndarray, "H Q K"]
 
 
@@ -122,14 +121,11 @@ def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str
 
 
 def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any]:
-    """Return a page's JSON header: encoding, model, texts, tendencies and steps, not weights."""
+    """Return a page's JSON header: encoding, name, texts, tendencies and steps, not weights."""
     return {
-        "format": PAGE_FORMAT,
         "numbers": encoding.numbers,
         "compression": encoding.compression,
-        "model": asdict(view.model),
         "name": shorten_name(view.model.name),
-        "task": view.task,
         "given": view.is_given,
         "notes": list(view.notes),
         "alignment": asdict(view.alignment) if view.alignment else None,

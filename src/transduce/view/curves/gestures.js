@@ -1,6 +1,6 @@
 // Handles mouse and keys in a panel to move the point, zoom by dragging, pan, and toggle runs.
 
-const DRAG_PIXELS = 5; // a shorter way of the mouse is a click
+const DRAG_PIXELS = 5; // a shorter drag is a click
 
 /** Makes the panels: a canvas, one over it for the point, and a slider that takes mouse and keys. */
 function buildPanels(app) {
@@ -25,7 +25,7 @@ function toggleLogY(app, panel) {
   app.change({ logY });
 }
 
-/** Moves the point with the mouse or a finger; a way with the button down zooms in. */
+/** Moves the point with the mouse or a finger; a drag with the mouse button down zooms in. */
 function listenToMouse(app, panel, plot) {
   let start = null;
   const xOf = (event) => {

@@ -53,6 +53,6 @@ class Live {
   /** Shows a state of the connection and how far the runs are. */
   say(state) {
     const ends = this.app.runs.map((run) => formatNumber(run.count ? run.x.step.data[run.count - 1] : 0, 16));
-    byId("status").textContent = gettext("{0}: update {1}", state, ends.join(", "));
+    byId("status").textContent = gettext("{0} (update {1})", state, ends.join(", "));
   }
 }

@@ -1,6 +1,6 @@
 // Formats numbers and durations, and finds round ticks for linear and logarithmic axes.
 
-/** Returns a number with at most `digits` significant digits, as 1,234 or 0.00123 or 1.2e-7. */
+/** Returns a number as 1,234 or 0.00123 or 1.2e-7: `digits` significant digits, or all whole digits if more. */
 function formatNumber(value, digits = 4) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);

@@ -66,7 +66,7 @@ class Run {
     return [Math.min(...ends), Math.max(...ends, ...inside)];
   }
 
-  /** Appends an update of the log; one that is out of order is counted and left out. */
+  /** Appends an update of the log; counts one with an impossible step, and ignores one out of order. */
   appendUpdate(event) {
     const last = (axis) => (this.count ? this.x[axis].data[this.count - 1] : 0);
     if (!(Number.isSafeInteger(event.step) && event.step >= 1)) return this.refuse();
@@ -101,7 +101,7 @@ class Run {
     });
   }
 
-  /** Returns false if the resume at a step would cut a block of 64: then the page is loaded again. */
+  /** Drops what a resume at a step makes void; returns false, and drops nothing, if it would cut a block of 64. */
   resume(step) {
     const kept = lowerBound(this.x.step.data, this.count, step + 1);
     if (kept < this.count && kept < this.blocks) return false;

@@ -44,7 +44,7 @@ function readLink(hash, runs) {
   return state;
 }
 
-/** Returns a range held to positive values, and for an axis with logarithms above zero. */
+/** Returns a range that begins at 0 or later, with `logX` at 0.001 or later, and is not empty. */
 function heldRange(low, high, logX) {
   const least = logX ? 1e-3 : 0;
   const begin = Math.max(least, low);

@@ -26,7 +26,7 @@ function showContents(open) {
   document.body.classList.toggle("open", open);
 }
 
-/** Goes to a section, or to a line of code: the one before or after. */
+/** Does what a key stands for: goes to a section or line, changes the theme, closes the contents. */
 function move(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input")) return;
   const line = event.target.closest(".code summary");
@@ -42,7 +42,7 @@ function move(event) {
   }
 }
 
-/** Lets the keyboard reach what can be scrolled and holds nothing else that it reaches. */
+/** Lets the keyboard reach what can be scrolled, unless it holds a link or a line that opens. */
 function reachScrolled() {
   for (const one of document.querySelectorAll(".code, pre, .equation, .row > div:first-child"))
     if (one.scrollWidth > one.clientWidth && !one.querySelector("summary, a")) one.tabIndex = 0;

@@ -37,7 +37,7 @@ function visible(text) {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, code);
 }
 
-/** Returns an opaque SVG picture as PNG, `scale` times as large; odd colours alone compress far better. */
+/** Returns an opaque SVG picture as PNG, `scale` times as large; all colour values are odd, to compress better. */
 async function buildPng(svg, scale) {
   const image = create("img", { src: URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })) });
   await image.decode();

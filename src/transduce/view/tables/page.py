@@ -10,8 +10,8 @@ from transduce.view.page.document import build_page, list_parts
 PARTS = list_parts("tables", [], ["dom"])
 MARK = "<!--report-->"
 BARS = (
-    "A bar to the right: our figure is larger than the paper's. Bars of one column have one scale, "
-    "and those of one measure in a table of claims."
+    "A bar to the right: our figure is larger than the paper's. Bars of a column have one scale; "
+    "in a table of claims, those of one measure have."
 )
 NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?")
 CODE = re.compile("`([^`]*)`")

@@ -190,7 +190,7 @@ def test_the_page_begins_with_what_stands_out_in_sentences(browser: Browser, sur
         "Head 1.2 (encoder–decoder) follows the alignment best: 75 % of its weight lies on "
         "aligned words.",
         "The model itself aligned the words, by layer 1, heads 1,2,3, so these heads follow the "
-        "alignment in any case. Gold links (--gold) compare all heads.",
+        "alignment by construction. Gold links (--gold) compare all heads fairly.",
         "Without head 1.1 (encoder–decoder) the loss rises most: by 0.900, from 2.500 nats a "
         "target piece.",
         "1 of 4 heads can be left out alone, and the loss rises by less than 0.01.",

@@ -1,7 +1,7 @@
 // Draws attention weights as lines between two columns or rows of words, with boxes by head.
 
 const ROW = 22; // pixels of a word in two columns
-const COLUMN = 21, BOX = 112, GAP = 140; // and in two rows: the paper's figures, 1.4 times as large
+const COLUMN = 21, BOX = 112, GAP = 140; // of words in two rows: 1.4 times the paper's figures
 const MOVING = 1500; // most lines that are drawn while the page scrolls
 
 /** Returns where things are in two columns: readers at the left, what they read at the right. */

@@ -32,7 +32,7 @@ function mix(one, other, share) {
 /** Returns whether a background is dark. */
 const isDark = paper => luminance(paper) < 0.5;
 
-/** Returns the colour that is nearest to a head's and has a contrast of 3 with the page, on a dark page of 6. */
+/** Returns the colour nearest to a head's that has a contrast of 3 with a light page, or of 6 with a dark one. */
 function readable(hex, paper) {
   const [end, least] = isDark(paper) ? [WHITE, 6] : ["#000000", 3];
   let share = 0;

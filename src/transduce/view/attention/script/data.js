@@ -37,7 +37,7 @@ function listLevels(keys) {
 // The weights of all stored numbers, which are float16 bits or indices of levels.
 for (const kind of header.kinds) kind.table = header.numbers === "float16" ? halfTable() : listLevels(kind.columns);
 
-/** Returns the numbers of one layer, [heads, rows, columns] in a row; each indexes the kind's table. */
+/** Returns a promise of one layer's numbers, in the order [heads, rows, columns]; each indexes the kind's table. */
 function openLayer(kind, layer) {
   const name = `${kind} ${layer}`;
   if (!LAYERS.has(name)) LAYERS.set(name, readLayer(KINDS[kind], layer));

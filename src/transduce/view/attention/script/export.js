@@ -4,7 +4,7 @@ const FONT = "Arial, Helvetica, sans-serif";
 const escapeXml = text => text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`);
 const round = x => Number(x.toFixed(2));
 
-/** Returns what is shown as SVG; rows have the size of the paper's figures. */
+/** Returns what is shown as SVG, an alignment as lines; rows have the size of the paper's figures. */
 function buildSvg() {
   const { shown } = page, paper = paperColour(), ink = inkColour();
   const colours = isView("rows") && !state.second && paper === WHITE ? shown.heads.map(head => headColour(head.number)) : drawingColours();
@@ -66,7 +66,7 @@ function gridSvg() {
   return [parts.join(""), 100 * heads, 110 * layers.length];
 }
 
-/** Returns the lines that are shown as rows of a table. */
+/** Returns the weights that are drawn as CSV. */
 function buildCsv() {
   const { shown } = page, rows = ["kind,layer,head,reader,reader_text,read,read_text,weight"], quote = text => `"${text.replaceAll('"', '""')}"`;
   eachLine(shown, chosenNow(), state.threshold, 0, shown.height, (h, q, k, weight) => {

@@ -68,7 +68,7 @@ function onClick(event) {
   return choose(found, event.shiftKey || only ? "toggle" : "only");
 }
 
-/** Moves through a list of words; across, it goes to the other list. */
+/** Moves through a list of words; an arrow across the list goes to the other one. */
 function onListKey(event) {
   const side = event.currentTarget.id, { view } = state, by = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: page.mirror ? 1 : -1, ArrowRight: page.mirror ? -1 : 1 }[event.key];
   const at = page.active.side === side ? page.active.unit : -1, last = page[side].length - 1;

@@ -8,13 +8,13 @@ function matrixLayout(shown, cell) {
   return { label, cell, width: label + cell * shown.width, height: label + cell * shown.height };
 }
 
-/** Returns the size of a cell with which a matrix fits into a width; small ones need no labels. */
+/** Returns the size of a cell, at least 2 pixels, to fit a matrix into a width; narrow ones have no labels. */
 function fitCell(shown, width) {
   const fit = (label, most) => clamp(floor((width - label) / shown.width), 2, most), cell = fit(LABEL, ROW);
   return cell < NARROW ? fit(12, NARROW - 1) : cell;
 }
 
-/** Returns the colour of each cell: heads in their colours, blended; as dense as any of them. */
+/** Returns a canvas with a pixel for each cell: the heads' colours blended, opaque if any weight is 1. */
 function paintMatrix({ shown, colours, threshold }) {
   const width = shown.width, height = shown.height;
   const image = new ImageData(width, height), inks = colours.map(channels), sums = [0, 0, 0];

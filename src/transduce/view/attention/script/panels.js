@@ -60,12 +60,12 @@ const ROWS = {
   cross: "A row is a step of the decoder: it writes the word on the row, and has read the words before it.",
 };
 
-/** Says what a row is, what a step writes in words, and how much weight is not drawn. */
+/** Says what a row is, what the strength of a line is, and how much weight is not drawn. */
 function showLegend() {
   const { threshold, marks, kind, heads, mean, peaks } = state, mass = hiddenMass(page.shown, threshold), many = heads.length > 1 && !mean;
   const scale = peaks ? "The largest weight of a row is drawn in full." : many ? "The stronger a line, the larger the weight divided by the number of heads." : "The stronger a line, the larger the weight: full is 1, and a row sums to 1.";
   byId("legend").textContent = `${gettext(ROWS[kind])} ${gettext(scale)}`;
-  byId("mass").textContent = gettext("Weights below {0} are not drawn: {1}.", fixed(threshold, 3), percent(mass.small)) + (marks ? "" : " " + gettext("Marks of begin and end, which are hidden, hold {0}.", percent(mass.marks)));
+  byId("mass").textContent = gettext("Weights below {0} are not drawn: {1}.", fixed(threshold, 3), percent(mass.small)) + (marks ? "" : " " + gettext("The hidden marks of begin and end have {0} of the weight.", percent(mass.marks)));
 }
 
 /** Returns the word, or the piece, of a sequence at a position. */
@@ -94,7 +94,7 @@ function buildSteps() {
   fill("steps", ...header.steps.map(button));
 }
 
-/** Chooses a step of the output, and the word that reads for it, or none if the step is chosen. */
+/** Chooses a step of the output and the word that reads for it; lets a chosen step go, but not the word. */
 function goToStep(step) {
   const own = { step: step === state.step ? 0 : step };
   const at = state.kind === "encoder" ? -1 : allUnits(state, "readers").findIndex(unit => unit.first < step && step <= unit.last + 1);

@@ -41,7 +41,7 @@ function readList(text, high) {
   return [...new Set(found)].filter(one => one >= 1 && one <= high).sort((a, b) => a - b);
 }
 
-/** Returns the state that a link's hash describes; without a kind it is as without a link. */
+/** Returns the state that a link's hash describes; a hash without a kind gives the first state. */
 function readHash(hash) {
   const parts = new Map(hash.slice(1).split("&").map(part => part.split("=", 2)));
   const text = name => parts.get(name) ?? "";

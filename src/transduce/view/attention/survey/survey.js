@@ -40,7 +40,7 @@ function findFindings() {
   const shares = new Set(aligned.map(one => percent(one.aligned)));
   if (aligned.length > 1 && shares.size === 1) found.push(gettext("All {0} encoder–decoder heads follow the alignment alike: {1} of their weight lies on aligned words.", aligned.length, ...shares));
   else if (aligned.length) say("Head {0} ({1}) follows the alignment best: {2} of its weight lies on aligned words.", highest(aligned, "aligned"), percent(highest(aligned, "aligned").aligned));
-  if (aligned.length && survey.alignment !== "gold") found.push(gettext("The model itself aligned the words, by {0}, so these heads follow the alignment in any case. Gold links (--gold) compare all heads.", visible(survey.alignment)));
+  if (aligned.length && survey.alignment !== "gold") found.push(gettext("The model itself aligned the words, by {0}, so these heads follow the alignment by construction. Gold links (--gold) compare all heads fairly.", visible(survey.alignment)));
   const first = highest(heads, "loss"), small = heads.filter(one => one.loss < LITTLE);
   say("Without head {0} ({1}) the loss rises most: by {2}, from {3} nats a target piece.", first, fixed(first.loss, 3), fixed(loss, 3));
   if (small.length) found.push(gettext("{0} of {1} heads can be left out alone, and the loss rises by less than {2}.", small.length, heads.length, fixed(LITTLE, 2)));

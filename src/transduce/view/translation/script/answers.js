@@ -71,7 +71,7 @@ function show(lines) {
 /** Returns what may be wrong with translations: words that were not learned, and much that is missing. */
 function listDoubts(sentences) {
   const unknown = [...new Set(sentences.flatMap(findUnknown))], found = [];
-  if (unknown.length) found.push(gettext("The model reads these words almost letter by letter, and may guess: {0}", unknown.map(visible).join(", ")));
+  if (unknown.length) found.push(gettext("The model may only guess these words, which it reads almost letter by letter: {0}", unknown.map(visible).join(", ")));
   for (const { source, outputs: [{ text }] } of sentences) {
     const count = wordsOf(source).length;
     if (count >= LONG && wordsOf(text).length < SHORT * count)

@@ -9,7 +9,7 @@ function closeChoices() {
   state.word = null;
 }
 
-/** Requests other translations from a word on, after the same words before it, and lists them. */
+/** Requests translations that keep the words before a word of the output, and lists them. */
 async function openChoices(at) {
   const sentence = sentenceAt(at), words = wordsOf(sentence.outputs[0].text);
   state.word = at;
@@ -23,7 +23,7 @@ async function openChoices(at) {
   }
 }
 
-/** Lists outputs for a sentence, each with its score, and the way into the model. */
+/** Lists outputs for a sentence, each with its score, and a button for the attention page. */
 function listChoices(at, outputs, word) {
   byId("place").replaceChildren(
     gettext("Translations of this sentence with the same words before “{0}”, with their scores", word), " ",

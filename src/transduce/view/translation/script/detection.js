@@ -3,7 +3,7 @@
 /** Returns whether the language of the text is to be detected. */
 const isDetecting = () => byId("source").value === AUTO;
 
-/** Detects the source language among those with the chosen target, unless there is no text. */
+/** Returns the detected source of the chosen target, or null without text; `reads` is a likelier language. */
 async function detect(text, signal) {
   if (!text.trim()) return null;
   const found = (await post("detect", { q: text, target: byId("target").value }, signal))[0];

@@ -3,7 +3,7 @@
 const REMEMBERED = 50; // texts
 const past = []; // texts with their translations and languages, oldest first; stored nowhere
 
-/** Keeps a translated text if the user wants it; a text that was typed on replaces its beginning. */
+/** Keeps a translated text if the user wants it; it replaces the last kept text if it begins with that. */
 function remember(text, translation) {
   if (!byId("keep").checked || !text.trim()) return;
   const { source, target } = pair(), isSamePair = one => one?.source === source && one.target === target;
