@@ -103,6 +103,9 @@ def test_an_unknown_language_is_refused():
 def test_in_a_browser_the_contents_follow_and_lines_open(browser, page):
     browser.open_text(page)
     browser.resize(390)
+    browser.press("n")
+    first = "document.querySelector('nav > ol > li > a').hash"
+    assert browser.run(f"return location.hash === {first}")
     browser.press("n", "n")
     browser.wait(f"{HERE} === '3.1 Encoder and decoder stacks'")
     assert browser.run("return document.documentElement.scrollWidth") == 390

@@ -4,12 +4,12 @@ const sections = [...document.querySelectorAll("main > section[id]")].filter(one
 const entries = new Map([...document.querySelectorAll("nav > ol > li > a")].map(one => [one.hash.slice(1), one]));
 let current = null;
 
-/** Returns the last section that begins above the upper third of the window. */
-const findCurrent = () => sections.findLast(one => one.getBoundingClientRect().top < innerHeight / 3) ?? sections[0];
+/** Returns the last section that begins above the upper third of the window, if one does. */
+const findCurrent = () => sections.findLast(one => one.getBoundingClientRect().top < innerHeight / 3);
 
 /** Marks the current section in the contents, and shows its name in the bar. */
 function markCurrent() {
-  const section = findCurrent();
+  const section = findCurrent() ?? sections[0];
   if (section === current) return;
   entries.get(current?.id)?.removeAttribute("aria-current");
   const entry = entries.get(section.id);
