@@ -65,6 +65,11 @@ const box = document.getElementById("text");
 box.value = arguments[1];
 box.dispatchEvent(new InputEvent("input", { inputType: "insertFromPaste" }));
 """
+TYPED = """
+const box = document.getElementById("text");
+box.value = arguments[0];
+box.dispatchEvent(new InputEvent("input", { inputType: "insertFromPaste" }));
+"""
 STATUS = "document.getElementById('status').textContent"
 
 
@@ -173,3 +178,91 @@ def test_an_output_that_was_chosen_for_one_language_is_not_shown_for_another(bro
     type_text(browser, "x", "fr: x")
     browser.run("type('hello')")
     browser.wait(f"{OUTPUT} === 'fr: hello'")
+
+
+TEXT_BOX = """
+const at = id => document.getElementById(id).getBoundingClientRect();
+return [at("text").height, at("mirror").height, document.getElementById("text").scrollHeight];
+"""
+
+
+@pytest.mark.browser
+def test_a_long_text_is_seen_whole(page):
+    answer(page, "line", "Zeile")
+    page.run(TYPED, "line\n" * 60)
+    page.wait(f"{OUTPUT} === 'Zeile\\n'.repeat(60)")
+    height, mirror, needed = page.run(TEXT_BOX)
+    assert height == mirror == needed > 1_000
+    page.click("#clear")
+    assert page.run(TEXT_BOX)[0] < 200
+
+
+@pytest.mark.browser
+def test_a_mark_of_a_text_from_right_to_left_lies_at_the_right(page):
+    answer(page, "هذا كتاب", "a book", links=[[0, 0]], weights=[0.9])
+    page.move("#output [data-at='0,0,0']")
+    page.next_frame()
+    script = """
+        const mark = document.querySelector("#mirror .linked").getBoundingClientRect();
+        const box = document.getElementById("text").getBoundingClientRect();
+        return box.right - mark.right;
+    """
+    assert page.run(script) < 12
+
+
+@pytest.mark.browser
+def test_escape_ends_a_composition_and_clears_a_text_that_can_come_back(page):
+    answer(page, "the dog", "der Hund")
+    value = "return document.getElementById('text').value"
+    page.run(
+        "document.getElementById('text').dispatchEvent(new KeyboardEvent('keydown', "
+        "{ key: 'Escape', isComposing: true }))"
+    )
+    assert page.run(value) == "the dog"
+    page.type_into("#text", "Escape")
+    assert page.run(value) == ""
+    page.press("Control+z")
+    assert page.run(value) == "the dog"
+
+
+@pytest.mark.browser
+def test_a_link_that_is_followed_in_the_open_page_changes_its_text(page):
+    answer(page, "the dog", "der Hund")
+    page.click("#share")
+    assert "q=the+dog" in page.run("return location.hash")
+    page.run("location.hash = '#source=en&target=de&q=the+cat'")
+    value = "document.getElementById('text').value"
+    page.wait(f"{value} === 'the cat'")
+    page.run("history.back()")
+    page.wait(f"{value} === 'the dog'")
+
+
+@pytest.mark.browser
+def test_an_unreachable_server_is_told_wherever_it_is_asked(page):
+    answer(page, "the dog", "der Hund")
+    page.run("window.fetch = async () => { throw new TypeError('Failed to fetch'); }")
+    page.click("#output .word")
+    page.wait(f"{STATUS} === 'The server cannot be reached.'")
+    page.run("window.fetch = async () => new Response('<h1>', { status: 502 })")
+    page.run(TYPED, "other")
+    page.wait(f"{STATUS} === 'The server cannot be reached.'")
+    page.run("window.fetch = async () => new Response('{}', { status: 503 })")
+    page.run(TYPED, "another")
+    page.wait(f"{STATUS} === 'HTTP 503'")
+
+
+@pytest.mark.browser
+def test_a_word_without_a_probability_names_none(page):
+    answer(page, "the dog", "der Hund")
+    assert page.run("return document.querySelector('#output .word').title") == ""
+
+
+@pytest.mark.browser
+def test_the_key_that_goes_back_in_the_browser_marks_no_word(page):
+    answer(page, "the dog", "der Hund")
+    script = """
+        const key = { key: "ArrowLeft", altKey: true, cancelable: true };
+        const event = new KeyboardEvent("keydown", key);
+        return document.getElementById("output").dispatchEvent(event);
+    """
+    assert page.run(script)

@@ -3,9 +3,14 @@
 /** Sends a request to a path; returns the answer, or throws what the server says. */
 async function post(path, fields, signal) {
   const body = JSON.stringify({ ...fields, api_key: byId("key").value });
-  const response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.error);
+  let response, answer;
+  try {
+    response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
+    answer = await response.json();
+  } catch (error) {
+    throw error.name === "AbortError" ? error : new Error(gettext("The server cannot be reached."));
+  }
+  if (!response.ok) throw new Error(answer.error ?? `HTTP ${response.status}`);
   return answer;
 }
 
@@ -42,7 +47,7 @@ async function translate() {
     if (number === state.number) show(lines);
   } catch (error) {
     if (number !== state.number || error.name === "AbortError") return;
-    say(error instanceof TypeError ? gettext("The server cannot be reached.") : error.message);
+    say(error.message);
   }
 }
 

@@ -1,7 +1,14 @@
 // Handles languages, swapping, sharing by link, copying, text size, and keys in the translation.
 
-/** Shows how many characters are left. */
+/** Makes the text's box as high as the text. */
+function fitText() {
+  byId("text").style.height = "auto";
+  byId("text").style.height = `${byId("text").scrollHeight}px`;
+}
+
+/** Shows the whole text, and how many characters are left. */
 function showLeft() {
+  fitText();
   byId("left").textContent = gettext("{0} characters left", (SERVER.characters - [...byId("text").value].length).toLocaleString(LOCALE));
 }
 
@@ -51,30 +58,35 @@ function swap() {
   replaceText(text);
 }
 
-/** Empties both boxes. */
+/** Empties both boxes; Ctrl+Z brings the text back. */
 function clear() {
   byId("text").focus();
-  replaceText("");
+  byId("text").select();
+  document.execCommand("delete");
+  translate();
 }
 
 /** Puts text and languages into the address; what follows # is sent to no server. */
 function share() {
-  location.hash = new URLSearchParams({ ...pair(), q: byId("text").value }).toString();
+  history.pushState(null, "", "#" + new URLSearchParams({ ...pair(), q: byId("text").value }));
   say(gettext("The address of this page now holds the text."));
 }
 
-/** Takes text and languages from the address. */
-function readHash() {
+/** Takes text and languages from the address, and translates. */
+function openLink() {
   const given = new URLSearchParams(location.hash.slice(1));
   const known = SERVER.pairs.some(([from, to]) => from === given.get("source") && to === given.get("target"));
   if (known) choosePair(given.get("source"), given.get("target"));
   if (given.has("q")) byId("text").value = given.get("q");
+  showLeft();
+  translate();
 }
 
 /** Shows both texts in the next size of SIZES. */
 function changeSize() {
   const now = SIZES.indexOf(Number(byId("form").style.getPropertyValue("--size")) || SIZES[0]);
   byId("form").style.setProperty("--size", SIZES[(now + 1) % SIZES.length]);
+  fitText();
 }
 
 /** Copies the translation. */
@@ -90,6 +102,7 @@ async function copy() {
 
 /** Goes from word to word of the translation with arrows, and asks with Enter. */
 function onOutputKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const words = [...byId("output").querySelectorAll(".word")];
   const now = words.findIndex(one => one.classList.contains("here"));
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];

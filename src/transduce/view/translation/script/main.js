@@ -6,9 +6,12 @@ const onWord = act => ({ target }) => { const word = target.closest(".word"); if
 on("form", "submit", event => { event.preventDefault(); translate(); });
 on("text", "input", event => (event.inputType === "insertFromPaste" ? (showLeft(), translate()) : translateSoon()));
 on("text", "keydown", event => {
+  if (event.isComposing) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); translate(); }
   if (event.key === "Escape") clear();
 });
+addEventListener("resize", fitText);
+addEventListener("hashchange", openLink);
 document.addEventListener("selectionchange", markAtCursor);
 on("output", "mouseover", onWord(at => mark(at, 1)));
 on("output", "mouseleave", unmark);
@@ -25,6 +28,4 @@ byId("sure-label").hidden = byId("keep-label").hidden = false;
 byId("key-label").hidden = !SERVER.needsKey;
 localiseAll();
 showTargets();
-readHash();
-showLeft();
-translate();
+openLink();

@@ -39,8 +39,8 @@ function drawOutput() {
   state.lines.forEach(({ answer }, l) => {
     const sure = answer.sentences.map(sureness);
     appendWords(byId("output"), answer.text, answer.sentences.map(one => one.outputs[0].text), (word, s, w) => {
-      const p = sure[s][w] ?? 1, level = p >= SURE ? "" : p >= UNSURE ? " unsure" : " doubtful";
-      return create("span", { className: `word${level}`, title: `${Math.round(100 * p)} %`, "data-at": [l, s, w].join() }, word);
+      const p = sure[s][w], level = p === undefined || p >= SURE ? "" : p >= UNSURE ? " unsure" : " doubtful";
+      return create("span", { className: `word${level}`, title: p === undefined ? "" : `${Math.round(100 * p)} %`, "data-at": [l, s, w].join() }, word);
     });
     if (l + 1 < state.lines.length) byId("output").append("\n");
   });
