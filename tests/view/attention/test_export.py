@@ -119,6 +119,18 @@ def test_png_is_as_large_as_asked_for(browser):
     assert (width, height) == (3 * int(svg.get("width")), 3 * int(svg.get("height")))
 
 
+def test_a_picture_too_high_for_a_canvas_is_saved_smaller(browser):
+    open_view(browser, VIEW)
+    script = """
+    const done = arguments[0], size = 'width="10" height="40000"';
+    transduce.buildPng(`<svg xmlns="http://www.w3.org/2000/svg" ${size}/>`, 4).then(async (blob) =>
+      done([blob?.type, (await createImageBitmap(blob)).height]));
+    """
+    kind, height = browser.command("execute/async", {"script": script, "args": []})
+    assert kind == "image/png"
+    assert 30_000 < height <= 32_767  # the longest side of a canvas in Firefox
+
+
 def test_csv_holds_the_weights_that_are_drawn(browser):
     view = make_view(['say "x", y', "b"], ["c"], layers=2, heads=2)
     open_view(browser, view, "k=cross&l=2&h=1&e=1&t=0")

@@ -10,6 +10,7 @@ from tests.view.attention.opened import (
     expected_lines,
     follow,
     list_lines,
+    load_view,
     open_view,
     press,
     settle,
@@ -342,3 +343,61 @@ def test_the_link_of_a_figure_shows_its_layer_heads_and_word(browser):
     shown = {name: state(browser, name) for name in ("view", "layer", "heads", "words", "marks")}
     assert shown == {"view": "rows", "layer": 5, "heads": [5, 6], "words": True, "marks": True}
     assert state(browser, "readers") == [8]
+
+
+@pytest.mark.parametrize("width", [1280, 900])
+def test_a_row_of_the_matrix_stays_beside_its_word(browser, width):
+    browser.resize(width)
+    load_view(browser, make_view([f"w{i}" for i in range(60)], ["a"], layers=1), "v=matrix")
+    browser.move("#between", 10, 3)
+    browser.next_frame()
+    drawn = "return transduce.page.scene.layout.cell"
+    assert browser.run(BOX, "readers-1")["height"] == browser.run(drawn)
+    browser.run("document.getElementById('overview').style.flex = '0 0 500px'")
+    browser.next_frame(), browser.next_frame()
+    assert browser.run(BOX, "readers-1")["height"] == browser.run(drawn)
+    browser.resize(1200, 900)
+
+
+def test_a_head_of_the_encoder_opens_from_the_grid_as_no_alignment(browser):
+    open_view(browser, VIEW, "v=align")
+    click(browser, "[data-value=grid]")
+    click(browser, "[data-value=encoder]")
+    click(browser, "#grid button:nth-child(3)")
+    assert (state(browser, "kind"), state(browser, "view")) == ("encoder", "lines")
+    assert browser.run("return document.getElementById('readout').textContent") == ""
+
+
+def test_the_legend_says_of_each_view_how_it_is_drawn(browser):
+    text = "return document.getElementById(arguments[0]).textContent"
+    for name, divided, hidden in (
+        ("lines", True, True),
+        ("matrix", False, True),
+        ("grid", False, False),
+    ):
+        open_view(browser, VIEW, f"v={name}&t=0.0002")
+        assert ("divided by" in browser.run(text, "legend")) == divided
+        assert ("Weights below 0.0002 are not drawn" in browser.run(text, "mass")) == hidden
+
+
+def test_the_key_that_goes_back_in_the_browser_moves_no_word(browser):
+    open_view(browser, VIEW, "v=rows&q=3")
+    browser.run("document.getElementById('readers').focus()")
+    browser.run(
+        "document.getElementById('readers').dispatchEvent(new KeyboardEvent('keydown', "
+        "{ key: 'ArrowLeft', altKey: true, bubbles: true }))"
+    )
+    settle(browser)
+    assert state(browser, "readers") == [2]
+
+
+def test_a_printed_plot_is_as_wide_as_it_was_drawn(browser):
+    browser.resize(700)
+    open_view(browser, VIEW, "v=lines")
+    drawn = browser.run(BOX, "plot")["width"]
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    browser.resize(500)
+    assert browser.run(BOX, "plot")["width"] == drawn
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run(BOX, "plot")["width"] < drawn
+    browser.resize(1200, 900)

@@ -37,11 +37,12 @@ function visible(text) {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, code);
 }
 
-/** Returns an opaque SVG picture as PNG, `scale` times as large; all colour values are odd, to compress better. */
+/** Returns an opaque SVG picture as PNG, `scale` times as large or as large as browsers can; all colour values are odd, to compress better. */
 async function buildPng(svg, scale) {
   const image = create("img", { src: URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })) });
   await image.decode();
-  const width = image.width * scale, height = image.height * scale, canvas = create("canvas", { width, height });
+  const by = Math.min(scale, 32767 / Math.max(image.width, image.height)); // Firefox draws no longer side
+  const width = image.width * by, height = image.height * by, canvas = create("canvas", { width, height });
   const pen = canvas.getContext("2d", { alpha: false });
   pen.drawImage(image, 0, 0, width, height);
   URL.revokeObjectURL(image.src);

@@ -10,8 +10,7 @@ function flip(name) {
 /** Returns the changes of state for another kind: no words are chosen, and heads that it lacks go. */
 function kindChange(kind) {
   const heads = state.heads.filter(one => one <= KINDS[kind].heads);
-  const view = isView("align") && kind !== "cross" ? "lines" : state.view;
-  return { kind, view, readers: [], read: [], heads: heads.length ? heads : allHeads(kind) };
+  return { kind, readers: [], read: [], heads: heads.length ? heads : allHeads(kind) };
 }
 
 /** Returns the changes of state for another view; "align" also sets cross-attention and its heads. */

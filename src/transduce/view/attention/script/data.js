@@ -10,7 +10,7 @@ const { ceil, floor, max, min } = Math;
 const header = readJson("header");
 const KINDS = Object.fromEntries(header.kinds.map(one => [one.kind, one]));
 const SIDES = ["readers", "read"];
-const LAYERS = new Map();
+const LAYERS = {};
 
 /** Returns whether the page shows a view, such as "matrix". */
 const isView = view => state.view === view;
@@ -38,11 +38,7 @@ function listLevels(keys) {
 for (const kind of header.kinds) kind.table = header.numbers === "float16" ? halfTable() : listLevels(kind.columns);
 
 /** Returns a promise of one layer's numbers, in the order [heads, rows, columns]; each indexes the kind's table. */
-function openLayer(kind, layer) {
-  const name = `${kind} ${layer}`;
-  if (!LAYERS.has(name)) LAYERS.set(name, readLayer(KINDS[kind], layer));
-  return LAYERS.get(name);
-}
+const openLayer = (kind, layer) => (LAYERS[`${kind} ${layer}`] ??= readLayer(KINDS[kind], layer));
 
 /** Reads and decompresses one block. */
 async function readLayer(kind, layer) {

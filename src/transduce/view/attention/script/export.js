@@ -1,7 +1,6 @@
 // Exports the current view as SVG or PNG, and the shown heads' attention weights as CSV.
 
 const FONT = "Arial, Helvetica, sans-serif";
-const escapeXml = text => text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`);
 const round = x => Number(x.toFixed(2));
 
 /** Returns what is shown as SVG, an alignment as lines; rows have the size of the paper's figures. */
@@ -17,7 +16,7 @@ function buildSvg() {
 /** Returns a word as an SVG text; upwards if it is turned. */
 function wordSvg(text, x, y, size, anchor, turned) {
   const at = turned ? `transform="translate(${round(x)} ${round(y)}) rotate(-90)"` : `x="${round(x)}" y="${round(y)}"`;
-  return `<text ${at} font-size="${size}" text-anchor="${anchor}">${escapeXml(text)}</text>`;
+  return `<text ${at} font-size="${size}" text-anchor="${anchor}">${text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`)}</text>`;
 }
 
 /** Returns lines, boxes and words as SVG, with the width and the height. */
@@ -28,13 +27,12 @@ function bipartiteSvg(scene) {
   const box = ([x, y, w, h], style) => `<rect x="${flip(left + x, w)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" ${style}/>`;
   if (chosen.side) for (const i of chosen.units) parts.push(box(layout.slot(chosen.side, i, 0, 1), 'fill="#d3d3d3"'));
   eachBox(shown, chosen, threshold, (side, h, i, opacity) => parts.push(box(layout.slot(side, i, h, shown.heads.length), `fill="${colours[h]}" fill-opacity="${round(opacity)}"`)));
-  const groups = new Map();
+  const groups = {};
   eachLine(shown, chosen, threshold, 0, shown.height, (h, row, column, _, opacity) => {
     const name = `stroke="${colours[h]}" stroke-opacity="${(opacity ** power).toFixed(3)}"`, [x, y] = layout.start(row), [u, v] = layout.end(column);
-    if (!groups.has(name)) groups.set(name, []);
-    groups.get(name).push(`<path d="M${flip(left + x)} ${y}L${flip(left + u)} ${v}"/>`);
+    (groups[name] ??= []).push(`<path d="M${flip(left + x)} ${y}L${flip(left + u)} ${v}"/>`);
   });
-  for (const [name, paths] of groups) parts.push(`<g ${name} stroke-width="2">${paths.join("")}</g>`);
+  for (const [name, paths] of Object.entries(groups)) parts.push(`<g ${name} stroke-width="2">${paths.join("")}</g>`);
   const [near, far] = page.mirror ? ["start", "end"] : ["end", "start"];
   for (const [units, point, by, anchor] of [[shown.rows, layout.start, -1, upright ? "start" : near], [shown.columns, layout.end, 1, upright ? "end" : far]])
     units.forEach((unit, i) => {

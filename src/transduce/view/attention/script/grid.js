@@ -27,7 +27,7 @@ async function fillGrid(turn) {
 /** Returns the button of one head in the grid. */
 function thumbButton(layer, head, canvas) {
   const [label, share] = tendencyOf(layer, head), said = `${gettext(label)} ${percent(share)}`;
-  const onclick = () => change({ layer, heads: [head], view: page.before ?? "lines" });
+  const onclick = () => change({ layer, heads: [head], view: page.before ?? plainState(state.kind).view });
   const title = `${gettext("Layer {0}, head {1}", layer, head)}: ${said}`;
   return create("button", { onclick, title }, canvas, create("span", {}, `${layer}.${head}`), create("small", {}, ` ${said}`));
 }

@@ -70,6 +70,7 @@ function onClick(event) {
 
 /** Moves through a list of words; an arrow across the list goes to the other one. */
 function onListKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const side = event.currentTarget.id, { view } = state, by = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: page.mirror ? 1 : -1, ArrowRight: page.mirror ? -1 : 1 }[event.key];
   const at = page.active.side === side ? page.active.unit : -1, last = page[side].length - 1;
   const flat = view === "rows" || (view === "matrix" && side === "read"), unit = by ? at + by : { Home: 0, End: last }[event.key];

@@ -5,6 +5,7 @@ function change(parts) {
   const before = state;
   state = { ...before, ...parts };
   state.layer = nearest(kindNow().layers, state.layer);
+  if (isView("align") && state.kind !== "cross") state.view = "lines";
   if (before.kind === state.kind && before.words !== state.words) keepChosen(before);
   try {
     history.replaceState(null, "", writeHash(state));
@@ -100,10 +101,15 @@ function start() {
   for (const side of SIDES) on(side, "keydown", onListKey);
   addEventListener("keydown", onKey);
   addEventListener("scroll", followScroll, { capture: true, passive: true });
-  addEventListener("resize", () => (page.shown && sizePlot(), drawSoon()));
+  addEventListener("resize", drawSoon);
+  new ResizeObserver(() => (page.shown && sizePlot(), drawSoon())).observe(byId("stage"));
   addEventListener("hashchange", followLink);
   prefersDark.addEventListener("change", show);
-  addEventListener("beforeprint", () => draw(false, 8000));
+  addEventListener("beforeprint", () => {
+    byId("plot").style.width = `${byId("plot").offsetWidth}px`; // as drawn, also on narrower paper
+    draw(false, 8000);
+  });
+  addEventListener("afterprint", () => (byId("plot").style.width = ""));
   show();
 }
 

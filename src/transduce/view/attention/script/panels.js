@@ -60,12 +60,13 @@ const ROWS = {
   cross: "A row is a step of the decoder: it writes the word on the row, and has read the words before it.",
 };
 
-/** Says what a row is, what the strength of a line is, and how much weight is not drawn. */
+/** Says what a row is, what the strength of a line is, and how much weight is not drawn, where some is not. */
 function showLegend() {
-  const { threshold, marks, kind, heads, mean, peaks } = state, mass = hiddenMass(page.shown, threshold), many = heads.length > 1 && !mean;
-  const scale = peaks ? "The largest weight of a row is drawn in full." : many ? "The stronger a line, the larger the weight divided by the number of heads." : "The stronger a line, the larger the weight: full is 1, and a row sums to 1.";
+  const { threshold, marks, kind, heads, mean, peaks } = state, mass = hiddenMass(page.shown, threshold);
+  const all = isView("grid") || isView("align"), many = heads.length > 1 && !mean && !isView("matrix");
+  const scale = all ? "" : peaks ? "The largest weight of a row is drawn in full." : many ? "The stronger a line, the larger the weight: divided by the number of heads, unless a word is chosen." : "The stronger a line or a cell, the larger the weight: full is 1, and a row sums to 1.";
   byId("legend").textContent = `${gettext(ROWS[kind])} ${gettext(scale)}`;
-  byId("mass").textContent = gettext("Weights below {0} are not drawn: {1}.", fixed(threshold, 3), percent(mass.small)) + (marks ? "" : " " + gettext("The hidden marks of begin and end have {0} of the weight.", percent(mass.marks)));
+  byId("mass").textContent = all ? "" : gettext("Weights below {0} are not drawn: {1}.", fixed(threshold, 4), percent(mass.small)) + (marks ? "" : " " + gettext("The hidden marks of begin and end have {0} of the weight.", percent(mass.marks)));
 }
 
 /** Returns the word, or the piece, of a sequence at a position. */

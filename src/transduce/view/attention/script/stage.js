@@ -35,20 +35,14 @@ function drawingColours() {
   return page.shown.heads.map(head => readable(headColour(head.number, state.second), paper));
 }
 
-/** Returns the layout of the plot as it is on the screen. */
-function measureLayout() {
-  const { shown } = page;
-  return isView("rows") ? rowLayout(shown, COLUMN, BOX, GAP)
-    : isView("matrix") ? matrixLayout(shown, fitCell(shown, byId("stage").clientWidth))
-    : columnLayout(shown, byId("readers").offsetWidth, byId("between").offsetWidth);
-}
-
 /** Draws what is in view; while the page moves, only the strongest lines. */
 function draw(moving = false, margin = MARGIN) {
   const { shown } = page;
   if (!shown || isView("grid")) return;
   if (isView("align")) return tintWords();
-  const region = regionInView(margin), layout = measureLayout();
+  const region = regionInView(margin), layout = isView("rows") ? rowLayout(shown, COLUMN, BOX, GAP)
+    : isView("matrix") ? matrixLayout(shown, page.cell)
+    : columnLayout(shown, byId("readers").offsetWidth, byId("between").offsetWidth);
   const scene = { shown, chosen: chosenNow(), layout, region, colours: drawingColours(), threshold: state.threshold, power: opacityPower() };
   if (moving && !isView("matrix")) scene.threshold = movingThreshold(scene);
   page.lines = (isView("matrix") ? drawMatrix : drawBipartite)(placeCanvas(region), scene);
@@ -56,9 +50,10 @@ function draw(moving = false, margin = MARGIN) {
   page.region = moving ? null : region;
 }
 
-/** Gives the plot the sizes that its style sheet needs. */
+/** Measures a cell, and gives the plot the sizes that its style sheet needs. */
 function sizePlot() {
-  const stage = byId("stage"), { cell, label } = isView("matrix") ? measureLayout() : {};
+  const { shown } = page, stage = byId("stage"), { cell, label } = isView("matrix") ? matrixLayout(shown, fitCell(shown, stage.clientWidth)) : {};
+  page.cell = cell;
   if (cell) stage.style.cssText = `--cell:${cell}px;--label:${label}px`;
   setOnce(byId("work"), "class", state.view + (cell < NARROW ? " narrow" : ""));
 }
