@@ -116,7 +116,7 @@ function explainCell(model, trace, name, i, j, ids) {
   return parts[2] === "ff" ? forwardCell(model, trace, sub, what, i, j) : attentionCell(model, trace, sub, what, Number(parts[4]), i, j);
 }
 
-/** Returns how the output of a stack comes about: it is the last layer's, normed again in pre-norm. */
+/** Returns how the output of a stack comes about: it is the last layer's; in pre-norm, its norm. */
 function outputCell(model, trace, stack, i, j) {
   const last = `${stack}.${DEPTHS[stack]}.ff`;
   if (header.sizes.norm === "pre") return normOf(model, trace[`${last}.sum`][i], j, `${stack}_final_norm`);

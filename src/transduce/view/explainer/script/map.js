@@ -65,7 +65,7 @@ function writePieces(name, pieces) {
 
 const BLOCKS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
 
-/** Marks what of the figure a name that is off stands for: all of a block only where no layer computes it. */
+/** Marks what a name that is off stands for in the figure: "partly" if some layer computes it. */
 function markOff(name) {
   const [stack, layer, part, what] = name.split("."), off = new Set(state.off);
   const mark = (selector, kind = "off") => byId("figure").querySelector(`#model-${selector}`)?.classList.add(kind);

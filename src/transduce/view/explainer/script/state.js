@@ -81,7 +81,7 @@ function clampState(state) {
   return state;
 }
 
-/** Returns the state that a link's hash describes; what it says wrongly is as without a link.
+/** Returns the state that a link's hash describes; what cannot be read is as without a link.
  * A link that names a step of the tour alone is followed to what the step shows.
  */
 function readHash(hash, { follow = true } = {}) {
@@ -122,7 +122,7 @@ const COMPUTED = ["text", "prefix", "beam", "alpha", "stage", "off", "edits"]; /
 /** Returns whether the same numbers belong to two states. */
 const haveSameNumbers = (one, other) => COMPUTED.every(name => String(one?.[name]) === String(other[name]));
 
-/** Changes the state, writes the link, computes if the numbers change, and shows it. */
+/** Changes state and link, computes if needed, and shows it; Undo undoes what `remember` marks. */
 function change(parts, { remember = false } = {}) {
   const before = state;
   if (remember) page.undo.push(before);

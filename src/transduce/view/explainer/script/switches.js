@@ -5,7 +5,7 @@ const STACKS = { encoder: gettext("encoder"), decoder: gettext("decoder") };
 
 const PARTS_OF = {
   q: gettext("query"), k: gettext("key"), v: gettext("value"), scores: gettext("score"), weights: gettext("weight"), joined: gettext("heads joined"), output: gettext("output"),
-  sum: gettext("sum with the residual"), norm: gettext("normalised"), inner: gettext("wide layer"), embedding: gettext("embedding"), position: gettext("position"), input: gettext("their sum"),
+  sum: gettext("sum with the residual"), norm: gettext("normalised"), inner: gettext("wide layer"), embedding: gettext("embedding"), position: gettext("position"), input: gettext("embedding + position"),
 };
 
 /** Returns the words for the name of an intermediate, such as "encoder.1.self.weights.2". */
@@ -96,7 +96,7 @@ function showSwitches() {
 function scoresText(same) {
   const { alpha, search, settings } = { ...state, ...page.result }, [was, is] = [page.before.search.best, search.best], first = firstState();
   if (!was || !is) return "";
-  if (alpha === first.alpha) return gettext("Its score, better near 0, was {0} and is {1}.", show5(was.score), show5(is.score));
+  if (alpha === first.alpha) return gettext("Its score, the higher the better, was {0} and is {1}.", show5(was.score), show5(is.score));
   if (same || !haveSameNumbers({ ...state, ...unchanged(), alpha }, state)) return "";
   const quotient = ({ logProb, ids }, score = lengthScore(logProb, ids.length, settings)) => [score, logProb, logProb / score].map(show5);
   return gettext("With this α, the score of the one before is {0} = {1} / {2}, and that of this one {3} = {4} / {5}.", ...quotient(was), ...quotient(is));

@@ -26,7 +26,7 @@ function tourState([wanted]) {
 /** Returns whether row or column i of a side is a word or a part of one. */
 const isWord = (side, i) => !/^<.+>$/.test(piecesOf(side)[i]) && /\p{L}/u.test(piecesOf(side)[i]);
 
-/** Returns the cell whose number is largest in a word's row of the box of a name; of weights, on another word, and of scores, that of the weight. */
+/** Returns [row, column] of the largest number in a word's row; of scores, the largest weight's. */
 function largestCell(name) {
   const rows = page.result.trace[name.replace(".scores.", ".weights.")], [side, across] = sidesOf(name), { d_v } = header.sizes, [first, width] = name.endsWith(".joined") ? [(state.head - 1) * d_v, d_v] : columnsOf(name, Infinity);
   const cells = rows.flatMap((row, i) => Array.from(row, (x, j) => [Math.abs(x), i, j]).slice(first, first + width)), isOfWords = ([, i, j]) => isWord(side, i) && (!across || (isWord(across, j) && (side !== across || i !== j)));

@@ -86,7 +86,7 @@ function showRate() {
 /** Returns a number from 0 to 1 as the page writes it. */
 const oneDigit = number => number.toFixed(1).replace(".", POINT);
 
-/** Returns range, step and text of a slider: the state's part of this name. */
+/** Returns [least, most, step, name, text] of a slider, by the part of the state that it sets. */
 const SLIDERS = {
   alpha: () => [0, Math.max(1, header.search.alpha), 0.1, "α", oneDigit(state.alpha)],
   smoothing: () => [0, 1, 0.01, "ε", state.smoothing.toFixed(2).replace(".", POINT)],
