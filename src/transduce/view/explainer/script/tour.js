@@ -1,9 +1,9 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
 // A user's step has a link; the page's own have parts of a state, by default in layer and head 1:
 // `largest` opens the largest number of a name, `focus` is what to look at, `experiment` what was tried; `then` is said only where that found something.
-// A step is left out if this page lacks its station, such as the stages of a model without a run, or its experiment.
+// A step is left out if this page lacks its station, such as the stages of a model without a run, its experiment or its head.
 // `instead` has other texts for the models whose activation or length penalty it names.
-const TOUR = header.tour.filter(({ panel = "pieces", experiment }) => PANELS.some(one => one.id === panel) && (!experiment || header.experiments[experiment])).map(({ title, text: first, instead = {}, link, ...parts }) => {
+const TOUR = header.tour.filter(({ panel = "pieces", experiment, head = 1 }) => head <= header.sizes.heads && PANELS.some(one => one.id === panel) && (!experiment || header.experiments[experiment])).map(({ title, text: first, instead = {}, link, ...parts }) => {
   const { d_k, d_v, activation } = header.sizes, text = instead[activation] ?? instead[header.search.penalty] ?? first, say = one => gettext(one, d_k, d_v, header.search.extra_length);
   return link === undefined ? [parts, say(title), say(text)] : [link, title, text];
 });
