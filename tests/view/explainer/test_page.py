@@ -332,6 +332,15 @@ def test_a_part_is_switched_off_and_on_again_by_hand(opened):
     assert opened.run("return document.getElementById('before').hidden")
 
 
+def test_undo_takes_back_the_last_switch_and_leaves_sentence_and_station(opened):
+    opened.run("document.querySelector(\"[data-name='encoder.1.ff']\").click()")
+    opened.wait("transduce.page.ready && transduce.state().off.length")
+    change(opened, text="a dog", panel="cross", source=1)
+    press(opened, "u")
+    found = [state(opened, name) for name in ("off", "text", "panel", "source")]
+    assert found == [[], "a dog", "cross", 1]
+
+
 @pytest.mark.parametrize(
     ("off", "marked"),
     [

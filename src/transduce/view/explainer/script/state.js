@@ -125,7 +125,7 @@ const haveSameNumbers = (one, other) => COMPUTED.every(name => String(one?.[name
 /** Changes state and link, computes if needed, and shows it; Undo undoes what `remember` marks. */
 function change(parts, { remember = false } = {}) {
   const before = state;
-  if (remember) page.undo.push(before);
+  if (remember) page.undo.push(Object.fromEntries(Object.keys(parts).map(name => [name, before[name]])));
   state = clampState({ ...before, ...parts });
   try {
     history.replaceState(null, "", writeHash(state));

@@ -108,7 +108,7 @@ async function changeInSight(parts) {
   byId("compare").scrollIntoView({ block: "nearest" });
 }
 
-/** Goes back to the state before the last switch. */
+/** Takes back the last switch, and nothing else. */
 function undo() {
   const before = page.undo.pop();
   if (before) change(before);
