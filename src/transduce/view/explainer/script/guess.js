@@ -70,7 +70,7 @@ function buildQuestions() {
     const mass = smoothingMass(smoothing, header.training.smoothing_form, trace.logits[at].length);
     return { mass, ...smoothedLoss(trace.logits[at], output[at], mass) };
   };
-  const epsilon = header.training.label_smoothing || 0.1, written = pieces.slice(0, at + 1).join(" ");
+  const open = page.result.off.has("mask") ? pieces.length : at + 1, epsilon = header.training.label_smoothing || 0.1, written = pieces.slice(0, at + 1).join(" ");
   const stations = {
     pieces: {
       count: () => askNumber(gettext("Into how many pieces is the sentence cut, with </s>?"), source.length, [words.length + 1, source.length + 2, toBytes(state.text).length + 1]),
@@ -89,7 +89,7 @@ function buildQuestions() {
     target: { longest },
     masked: {
       seen: () => askNumber(gettext("How many pieces may “{0}” read?", piece), trace[`${sub}.self.scores.${head}`][at].filter(x => x > -Infinity).length, [1, at + 2, pieces.length]),
-      back: () => reads("Which written piece does “{0}” read most in head {1} of layer {2}?", pieces.slice(0, at + 1), row("self").slice(0, at + 1)),
+      back: () => reads("Which written piece does “{0}” read most in head {1} of layer {2}?", pieces.slice(0, open), row("self").slice(0, open)),
     },
     cross: {
       source: () => reads("Which source piece does head {1} of layer {2} read most, after “{0}”?", piecesOf("source"), row("cross")),
