@@ -173,6 +173,19 @@ def test_a_refused_sentence_leaves_no_old_translation_at_any_station(opened, typ
     assert opened.run("return document.querySelectorAll('#boxes .box').length") > 3
 
 
+def test_keys_and_switches_work_while_a_sentence_is_refused(opened):
+    change(opened, text="")
+    press(opened, "ArrowRight", "PageDown", "q")
+    assert state(opened, "panel") == "input"
+    opened.run("document.querySelector('[data-name=mask]').click()")
+    pressed = "[...document.querySelectorAll('.switch, #guess-first')]"
+    pressed = f"return {pressed}.filter(one => one.ariaPressed === 'true').length"
+    assert opened.run(pressed) == 2
+    assert text_of(opened, ".pieces.search") == "", "no translation in the map"
+    press(opened, "q", "u")
+    assert opened.run(pressed) == 0
+
+
 def test_pieces_that_flow_through_the_map_cover_no_label(opened):
     """Blocks are drawn after the pieces; of other labels, no piece touches one at any time."""
     cover = """

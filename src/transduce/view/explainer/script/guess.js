@@ -153,7 +153,6 @@ function showGuess() {
   const isLost = isOpen && hidden.some(one => one.contains(document.activeElement));
   for (const one of hidden) one.hidden = isOpen;
   if (isOpen) page.timer = clearInterval(page.timer);
-  byId("guess-first").setAttribute("aria-pressed", guess.isOn);
   byId("guess").hidden = !question;
   if (!question) return;
   fill("guess-text", question.text);

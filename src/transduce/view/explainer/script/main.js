@@ -35,6 +35,8 @@ function showControls() {
   setValue("prefix", state.prefix);
   byId("beam").value = state.beam;
   fill("precision", gettext("{0} bits", { float16: 16, int8: 8, float32: 32 }[header.stages[state.stage].numbers]));
+  byId("guess-first").setAttribute("aria-pressed", guess.isOn);
+  for (const button of findAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
   for (const button of byId("examples").children) button.setAttribute("aria-pressed", button.textContent === visible(state.text));
 }
 
@@ -71,8 +73,8 @@ const KEYS = {
 
 /** Does what a key stands for, wherever the focus is but in a field. */
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea") || !page.result) return;
-  if (byId("help").open || byId("film").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  if (byId("help").open || byId("film").open || (!page.result && event.key.startsWith("Arrow"))) return;
   const digit = /^\d$/.test(event.key) ? Number(event.key) : 0;
   if (digit && panelNow().headed) choose("head", digit);
   else if (KEYS[event.key]) KEYS[event.key]();

@@ -87,12 +87,12 @@ function showMap() {
   fill("here-name", now.title);
   byId("station-back").disabled = now === PANELS[0];
   byId("station-next").disabled = now === PANELS.at(-1);
-  const written = piecesOf("target"), key = `${piecesOf("source")}|${written}`;
+  const read = piecesOf("source"), written = piecesOf("target"), key = `${read}|${written}`;
   if (showMap.key === key) return;
   showMap.key = key;
-  writePieces("inputs", piecesOf("source"));
+  writePieces("inputs", read);
   writePieces("outputs", written);
-  writePieces("search", [...written.slice(1), "</s>"]);
+  writePieces("search", read.length ? [...written.slice(1), "</s>"] : []);
   flow();
 }
 

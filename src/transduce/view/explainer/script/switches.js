@@ -67,7 +67,6 @@ const shorten = text => text.replace(/(.{1,24}?)\1{7,}/gu, (all, one) => (all.le
 
 /** Shows which parts are off, and both translations. */
 function showSwitches() {
-  for (const button of findAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
   const first = firstState(), settings = { stage: stageName(header.stages[state.stage]), beam: `${gettext("Beam")} ${state.beam}`, alpha: `α = ${oneDigit(state.alpha)}` }, set = [...state.edits.map(describeEdit), ...Object.keys(settings).flatMap(name => state[name] === first[name] ? [] : [settings[name]])];
   const edited = set.length ? gettext("Changed: {0}.", set.join("; ")) : "", forced = state.prefix ? gettext("The output begins with “{0}”.", visible(state.prefix)) : "", off = state.off.length ? gettext("Off: {0}.", state.off.map(describeSwitch).join("; ")) : "";
   fill("off", [off, edited, forced].filter(Boolean).join(" "));
