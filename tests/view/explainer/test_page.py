@@ -122,6 +122,22 @@ def test_what_is_typed_is_translated(opened):
     )
 
 
+def test_a_sentence_sent_by_enter_begins_at_its_first_row_with_no_number_open(opened):
+    change(opened, panel="attention", source=5, cell="encoder.1.self.q:1:0")
+    opened.click("#text")
+    opened.press("Control+a", *"a dog", "Enter")
+    opened.wait("transduce.page.ready && transduce.state().text === 'a dog'")
+    assert [state(opened, "source"), state(opened, "cell")] == [0, ""]
+
+
+def test_where_the_chosen_row_is_beyond_a_shorter_output_the_last_one_is_marked(opened):
+    change(opened, text="a dog", panel="masked", target=900)
+    marked = "document.querySelector('#boxes .marked')"
+    inside = f"const one = {marked}, svg = one.ownerSVGElement; return [one, svg]"
+    row, svg = opened.run(f"{inside}.map(one => one.getBoundingClientRect().bottom)")
+    assert row == pytest.approx(svg, abs=1.5)
+
+
 def test_what_is_typed_is_kept_when_another_control_is_pressed_at_once(opened):
     opened.click("#text")
     opened.press("Control+a")

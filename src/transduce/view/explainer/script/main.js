@@ -140,12 +140,9 @@ function listen() {
     if (event.key === "Enter" && !event.isComposing) event.preventDefault(), byId("ask").requestSubmit();
   });
   on("prefix", "input", typed);
-  for (const id of ["text", "prefix"]) on(id, "change", () => timer && (clearTimeout(timer), send()));
-  on("ask", "submit", event => {
-    event.preventDefault();
-    timer = clearTimeout(timer);
-    change({ text: byId("text").value, prefix: byId("prefix").value });
-  });
+  const sendNow = () => timer && (clearTimeout(timer), send());
+  for (const id of ["text", "prefix"]) on(id, "change", sendNow);
+  on("ask", "submit", event => (event.preventDefault(), sendNow()));
   on("tour-chapter", "change", () => goToTour(Number(byId("tour-chapter").value)));
   document.querySelector("#what-if > summary").addEventListener("click", () => requestAnimationFrame(() => byId("what-if").open && byId("what-if").scrollIntoView()));
   on("beam", "change", () => change({ beam: Number(byId("beam").value) }, { remember: true }));

@@ -68,7 +68,7 @@ function buildBox([template, title]) {
   const [first, width] = columnsOf(name, all.at(-1).length), rows = all.map(row => row.subarray(first, Math.min(row.length, first + width)));
   const [picked, i, j] = state.cell.split(":"), cell = picked === name && Number(i) < rows.length && j - first >= 0 && j - first < rows[i].length ? [Number(i), j - first] : null;
   const scores = page.result.trace[name.replace(".weights.", ".scores.")], isShut = (i, j) => Boolean(across) && !(scores[i][j] > -Infinity);
-  return { name, title: titleOf(name, title), rows, first, side, across, isShut, wide: !across, marked: state[side], cell };
+  return { name, title: titleOf(name, title), rows, first, side, across, isShut, wide: !across, marked: Math.min(state[side], rows.length - 1), cell };
 }
 
 /** Returns the names of rows as a list beside a picture. */
@@ -97,7 +97,7 @@ const columnName = (box, j) => (box.across ? visible(piecesOf(box.across)[j] ?? 
 
 /** Returns a box's marked row as a table, filled when opened; it stays open while its name does. */
 function boxTable(box) {
-  const row = Math.min(box.marked, box.rows.length - 1), details = create("details", {}, create("summary", {}, gettext("Row {0} as a table", visible(piecesOf(box.side)[row]))));
+  const row = box.marked, details = create("details", {}, create("summary", {}, gettext("Row {0} as a table", visible(piecesOf(box.side)[row]))));
   const fillTable = () => {
     if (!details.open || details.children.length > 1) return;
     const open = (x, j) => createButton(() => change({ cell: `${box.name}:${row}:${j + box.first}` }), {}, show5(x));
