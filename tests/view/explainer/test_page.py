@@ -266,6 +266,28 @@ def test_keys_move_through_pieces_layers_heads_and_stations(opened):
     assert [state(opened, name) for name in ("panel", "source", "layer")] == ["input", 1, 1]
 
 
+def test_brackets_choose_the_layer_where_a_keyboard_has_them_with_altgr_or_option(opened):
+    change(opened, panel="attention")
+    send = "document.body.dispatchEvent(new KeyboardEvent('keydown', arguments[0]))"
+    for held in ({"ctrlKey": True, "altKey": True}, {"altKey": True}):
+        for key, layer in (("]", 2), ("[", 1)):
+            opened.run(send, {"key": key, "bubbles": True, **held})
+            assert state(opened, "layer") == layer
+    opened.run(send, {"key": "]", "bubbles": True, "ctrlKey": True})
+    assert state(opened, "layer") == 1
+
+
+def test_arrows_scroll_a_picture_that_has_the_focus_and_choose_no_row(opened):
+    opened.resize(320)
+    change(opened, panel="attention", text="a dog sees the cat " * 2)
+    opened.run("document.querySelector('.scroll[tabindex]').focus()")
+    opened.press(*["ArrowRight"] * 3)
+    opened.wait("document.activeElement.scrollLeft > 0")
+    assert state(opened, "source") == 0
+    press(opened, "PageDown")
+    assert state(opened, "panel") == "attention"
+
+
 @pytest.mark.slow
 def test_every_step_of_the_tour_has_its_focus(opened):
     press(opened, "t")

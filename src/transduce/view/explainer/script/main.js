@@ -71,13 +71,15 @@ const KEYS = {
   q: toggleGuess, u: undo, d: toggleTheme, g: () => save("svg"), p: () => save("png"), Escape: () => change({ cell: "" }), "?": () => byId("help").showModal(),
 };
 
-/** Does what a key stands for, wherever the focus is but in a field. */
+/** Does what a key stands for, wherever the focus is but in a field, or in what the key scrolls.
+ * Some keyboards have brackets with AltGr, which is Ctrl and Alt, or with Option.
+ */
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
-  if (byId("help").open || byId("film").open || (!page.result && event.key.startsWith("Arrow"))) return;
-  const digit = /^\d$/.test(event.key) ? Number(event.key) : 0;
+  const { key, target, altKey } = event, digit = /^\d$/.test(key) ? Number(key) : 0;
+  if (event.metaKey || (altKey ? !"[]<>?".includes(key) : event.ctrlKey) || target.matches("input, select, textarea") || byId("help").open || byId("film").open) return;
+  if (/^(Arrow|Page)/.test(key) && (target.matches(".scroll, .rows") || (!page.result && key[0] === "A"))) return;
   if (digit && panelNow().headed) choose("head", digit);
-  else if (KEYS[event.key]) KEYS[event.key]();
+  else if (KEYS[key]) KEYS[key]();
   else return;
   event.preventDefault();
 }
