@@ -785,6 +785,18 @@ def test_the_station_of_pieces_says_how_many_the_vocabulary_has(opened):
     assert "END" not in text_of(opened, "#boxes")
 
 
+def test_in_print_the_page_has_sentence_layer_and_head_and_no_other_control(opened):
+    change(opened, panel="cross", layer=2, cell="decoder.2.cross.weights.1:0:0")
+    opened.develop("Emulation.setEmulatedMedia", media="print")
+    script = "return [...document.querySelectorAll('button, input, select, textarea')]"
+    script += ".filter(one => one.checkVisibility() && !one.closest('.strip, #layers, #heads'))"
+    assert opened.run(f"{script}.map(one => one.id)") == ["text"]
+    chosen = "[...document.querySelectorAll('#layers button, #heads button')]"
+    chosen = f"return {chosen}.filter(one => one.checkVisibility()).map(one => one.textContent)"
+    assert opened.run(chosen) == ["2", "1"]
+    opened.develop("Emulation.setEmulatedMedia", media="")
+
+
 def test_a_picture_is_saved_as_svg_with_the_same_bytes(opened):
     for panel in ("input", "attention", "cross", "beam", "smoothing", "rate"):
         change(opened, panel=panel)
