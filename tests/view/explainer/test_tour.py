@@ -77,6 +77,20 @@ def test_the_tour_is_printed_with_a_page_for_each_step(browser, translator):
     assert browser.console() == []
 
 
+def test_after_the_tour_is_printed_ones_own_sentence_comes_back(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    change(browser, text="a dog", tour=1)
+    browser.run("transduce.header.experiments.positions.text = 'the red house'")
+    go_to(browser, "What if: no positions")
+    assert browser.run("return transduce.state().text") == "the red house"
+    browser.run("window.print = () => { window.printed = true; }")
+    browser.run("document.getElementById('tour-print').click()")
+    browser.wait("window.printed && transduce.page.ready")
+    browser.run("transduce.goToTour(0)")
+    browser.wait(READY)
+    assert browser.run("return transduce.state().text") == "a dog"
+
+
 # The targets of the step, the station's sentence, and the part of the window that nothing covers.
 PLACE = """
 const box = element => element.getBoundingClientRect();

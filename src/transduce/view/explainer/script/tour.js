@@ -130,12 +130,13 @@ function buildSlide() {
 
 /** Fills the slides of all steps of the tour, prints them, and shows again what was shown. */
 async function printTour() {
-  const before = state, slides = [];
+  const before = state, { own } = page, slides = [];
   for (const number of numbers(TOUR.length)) {
     await goToTour(number);
     slides.push(buildSlide());
   }
   fill("slides", ...slides);
+  page.own = own;
   await change(before);
   print();
   fill("slides");
