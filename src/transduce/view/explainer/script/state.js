@@ -117,7 +117,7 @@ function writeHash(state) {
 
 let state = null;
 
-const COMPUTED = ["text", "prefix", "beam", "alpha", "stage", "off", "edits"]; // what the numbers depend on
+const COMPUTED = ["text", ...Object.keys(unchanged())]; // what the numbers depend on
 
 /** Returns whether the same numbers belong to two states. */
 const haveSameNumbers = (one, other) => COMPUTED.every(name => String(one?.[name]) === String(other[name]));
