@@ -252,6 +252,7 @@ def test_a_damaged_link_shows_what_it_can(opened, link):
     opened.wait("transduce.page.ready")
     assert state(opened, "panel") == "pieces"
     assert state(opened, "off") == []
+    assert state(opened, "text") == TEXT
 
 
 def test_keys_move_through_pieces_layers_heads_and_stations(opened):

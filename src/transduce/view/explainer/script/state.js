@@ -88,7 +88,7 @@ function readHash(hash, { follow = true } = {}) {
   const state = firstState(), parts = new Map(hash.slice(1).split("&").map(part => part.split("=", 2)));
   for (const [letter, name] of Object.entries(LETTERS)) {
     if (!parts.has(letter)) continue;
-    const text = decode(parts.get(letter) ?? "");
+    const text = decode(parts.get(letter) ?? "", state[name]);
     if (typeof state[name] === "string") state[name] = text;
     else if (/^\d{1,10}(\.\d{1,3})?$/.test(text)) state[name] = Number(text);
   }
@@ -98,12 +98,12 @@ function readHash(hash, { follow = true } = {}) {
   return follow && found.tour && !parts.has("p") ? clampState({ ...found, ...tourState(TOUR[found.tour - 1]), tour: found.tour }) : found;
 }
 
-/** Returns a text of a link; "" if it is damaged. */
-function decode(text) {
+/** Returns a text of a link, or what is given for one that is damaged. */
+function decode(text, damaged = "") {
   try {
     return decodeURIComponent(text);
   } catch {
-    return "";
+    return damaged;
   }
 }
 
