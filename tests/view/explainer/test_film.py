@@ -174,6 +174,28 @@ def test_no_text_of_the_film_is_cut_or_crossed(browser, translator, width):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("end", [".", "。", "!"])
+def test_a_narrow_film_shows_the_sentences_of_a_note_whatever_ends_them(
+    browser, translator, tmp_path, end
+):
+    texts = {text: text.replace(".", end) for text in read_texts("explainer")["de"]}
+    file = tmp_path / "ja.json"
+    file.write_text(json.dumps(texts), encoding="utf-8")
+    browser.resize(390)
+    open_film(browser, translator, page_texts=file)
+    browser.run("transduce.film.data.targetPieces.fill('.')")
+    show(browser, "mask")
+    lines = "[...document.querySelectorAll('#film-picture svg > .quiet-text')]"
+    shown = browser.run(f"return {lines}.map(one => one.textContent.trim())")
+    rows = f"All rows at once; blue: how much each reads{end}"
+    framed = f"The framed row is to predict “.”{end}"
+    masked = f"So “.” and all after it are masked (hatched) there{end}"
+    assert shown == [rows, *([f"{framed} {masked}"] if end == "!" else [framed, masked])]
+    assert browser.console() == []
+    browser.resize(1200, 900)
+
+
+@pytest.mark.browser
 def test_no_word_of_the_film_runs_into_the_next_one_even_in_bold(browser, translator):
     browser.resize(1280, 800)
     open_film(browser, translator)

@@ -112,6 +112,14 @@ def test_answers_are_those_of_the_numbers(opened, text):
     assert found == min(3, int(4 * zeros))
 
 
+@pytest.mark.parametrize("head", [1, 2, 3])
+def test_without_the_mask_the_piece_that_is_read_most_may_be_a_later_one(opened, head):
+    change(opened, off=["mask"])
+    for row, weights in enumerate(rows(opened, f"decoder.1.self.weights.{head}")):
+        asked = ask(opened, panel="masked", layer=1, head=head, target=row)
+        assert right_of(asked["back"])[0].split()[0] == str(weights.index(max(weights)) + 1)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_likeliest_piece_is_the_right_one(opened, text):
     asked = ask(opened, text=text, panel="softmax", target=1)

@@ -11,6 +11,7 @@ from tests.view.explainer.opened import (
     number_of,
     open_explainer,
     search,
+    text_of,
     trace,
 )
 from tests.view.explainer.samples import SHAPES, TEXT, make_translator
@@ -90,6 +91,13 @@ def test_a_number_follows_with_a_part_switched_off_as_well(browser, off):
     open_shape(browser, "odd")
     change(browser, off=[off])
     assert browser.run(COMPARE)[0] == {}
+
+
+@pytest.mark.parametrize("shape", ["odd", "learned positions"])
+def test_positions_that_are_off_are_said_to_be_0(browser, shape):
+    open_shape(browser, shape)
+    change(browser, panel="input", off=["source.position"], cell="source.position:1:2")
+    assert text_of(browser, "#cell-formula") == "the positions are off: 0"
 
 
 TEXTS = [TEXT, "a", "red", "the the the the the", "größer!", "x" * 30, "who runs not", "dog woman"]

@@ -122,6 +122,22 @@ def test_what_is_typed_is_translated(opened):
     )
 
 
+def test_a_sentence_sent_by_enter_begins_at_its_first_row_with_no_number_open(opened):
+    change(opened, panel="attention", source=5, cell="encoder.1.self.q:1:0")
+    opened.click("#text")
+    opened.press("Control+a", *"a dog", "Enter")
+    opened.wait("transduce.page.ready && transduce.state().text === 'a dog'")
+    assert [state(opened, "source"), state(opened, "cell")] == [0, ""]
+
+
+def test_where_the_chosen_row_is_beyond_a_shorter_output_the_last_one_is_marked(opened):
+    change(opened, text="a dog", panel="masked", target=900)
+    marked = "document.querySelector('#boxes .marked')"
+    inside = f"const one = {marked}, svg = one.ownerSVGElement; return [one, svg]"
+    row, svg = opened.run(f"{inside}.map(one => one.getBoundingClientRect().bottom)")
+    assert row == pytest.approx(svg, abs=1.5)
+
+
 def test_what_is_typed_is_kept_when_another_control_is_pressed_at_once(opened):
     opened.click("#text")
     opened.press("Control+a")
@@ -171,6 +187,19 @@ def test_a_refused_sentence_leaves_no_old_translation_at_any_station(opened, typ
     change(opened, text="a dog", panel="cross")
     assert text_of(opened, "#translation") != ""
     assert opened.run("return document.querySelectorAll('#boxes .box').length") > 3
+
+
+def test_keys_and_switches_work_while_a_sentence_is_refused(opened):
+    change(opened, text="")
+    press(opened, "ArrowRight", "PageDown", "q")
+    assert state(opened, "panel") == "input"
+    opened.run("document.querySelector('[data-name=mask]').click()")
+    pressed = "[...document.querySelectorAll('.switch, #guess-first')]"
+    pressed = f"return {pressed}.filter(one => one.ariaPressed === 'true').length"
+    assert opened.run(pressed) == 2
+    assert text_of(opened, ".pieces.search") == "", "no translation in the map"
+    press(opened, "q", "u")
+    assert opened.run(pressed) == 0
 
 
 def test_pieces_that_flow_through_the_map_cover_no_label(opened):
@@ -223,6 +252,7 @@ def test_a_damaged_link_shows_what_it_can(opened, link):
     opened.wait("transduce.page.ready")
     assert state(opened, "panel") == "pieces"
     assert state(opened, "off") == []
+    assert state(opened, "text") == TEXT
 
 
 def test_keys_move_through_pieces_layers_heads_and_stations(opened):
@@ -235,6 +265,28 @@ def test_keys_move_through_pieces_layers_heads_and_stations(opened):
     ]
     press(opened, "PageUp", "ArrowLeft", "[")
     assert [state(opened, name) for name in ("panel", "source", "layer")] == ["input", 1, 1]
+
+
+def test_brackets_choose_the_layer_where_a_keyboard_has_them_with_altgr_or_option(opened):
+    change(opened, panel="attention")
+    send = "document.body.dispatchEvent(new KeyboardEvent('keydown', arguments[0]))"
+    for held in ({"ctrlKey": True, "altKey": True}, {"altKey": True}):
+        for key, layer in (("]", 2), ("[", 1)):
+            opened.run(send, {"key": key, "bubbles": True, **held})
+            assert state(opened, "layer") == layer
+    opened.run(send, {"key": "]", "bubbles": True, "ctrlKey": True})
+    assert state(opened, "layer") == 1
+
+
+def test_arrows_scroll_a_picture_that_has_the_focus_and_choose_no_row(opened):
+    opened.resize(320)
+    change(opened, panel="attention", text="a dog sees the cat " * 2)
+    opened.run("document.querySelector('.scroll[tabindex]').focus()")
+    opened.press(*["ArrowRight"] * 3)
+    opened.wait("document.activeElement.scrollLeft > 0")
+    assert state(opened, "source") == 0
+    press(opened, "PageDown")
+    assert state(opened, "panel") == "attention"
 
 
 @pytest.mark.slow
@@ -330,6 +382,15 @@ def test_a_part_is_switched_off_and_on_again_by_hand(opened):
     press(opened, "u")
     assert state(opened, "off") == opened.run(MARKED) == []
     assert opened.run("return document.getElementById('before').hidden")
+
+
+def test_undo_takes_back_the_last_switch_and_leaves_sentence_and_station(opened):
+    opened.run("document.querySelector(\"[data-name='encoder.1.ff']\").click()")
+    opened.wait("transduce.page.ready && transduce.state().off.length")
+    change(opened, text="a dog", panel="cross", source=1)
+    press(opened, "u")
+    found = [state(opened, name) for name in ("off", "text", "panel", "source")]
+    assert found == [[], "a dog", "cross", 1]
 
 
 @pytest.mark.parametrize(
@@ -723,6 +784,18 @@ def test_the_station_of_pieces_says_how_many_the_vocabulary_has(opened):
     size = opened.run("return transduce.VOCABULARIES.source.symbols.length")
     assert f"This vocabulary has {size} of them" in text_of(opened, "#plain")
     assert "END" not in text_of(opened, "#boxes")
+
+
+def test_in_print_the_page_has_sentence_layer_and_head_and_no_other_control(opened):
+    change(opened, panel="cross", layer=2, cell="decoder.2.cross.weights.1:0:0")
+    opened.develop("Emulation.setEmulatedMedia", media="print")
+    script = "return [...document.querySelectorAll('button, input, select, textarea')]"
+    script += ".filter(one => one.checkVisibility() && !one.closest('.strip, #layers, #heads'))"
+    assert opened.run(f"{script}.map(one => one.id)") == ["text"]
+    chosen = "[...document.querySelectorAll('#layers button, #heads button')]"
+    chosen = f"return {chosen}.filter(one => one.checkVisibility()).map(one => one.textContent)"
+    assert opened.run(chosen) == ["2", "1"]
+    opened.develop("Emulation.setEmulatedMedia", media="")
 
 
 def test_a_picture_is_saved_as_svg_with_the_same_bytes(opened):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from tests.view.explainer.opened import READY, change, open_explainer, text_of
-from tests.view.explainer.samples import ODD, TEXT, make_translator
+from tests.view.explainer.samples import ODD, SHAPES, TEXT, make_translator
 
 from transduce.view.explainer.explain import explain
 from transduce.view.explainer.user_files import read_tour
@@ -75,6 +75,20 @@ def test_the_tour_is_printed_with_a_page_for_each_step(browser, translator):
     printed = base64.b64decode(browser.command("print", {"page": a4}))
     assert len(re.findall(rb"/Type */Page\b", printed)) == count
     assert browser.console() == []
+
+
+def test_after_the_tour_is_printed_ones_own_sentence_comes_back(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    change(browser, text="a dog", tour=1)
+    browser.run("transduce.header.experiments.positions.text = 'the red house'")
+    go_to(browser, "What if: no positions")
+    assert browser.run("return transduce.state().text") == "the red house"
+    browser.run("window.print = () => { window.printed = true; }")
+    browser.run("document.getElementById('tour-print').click()")
+    browser.wait("window.printed && transduce.page.ready")
+    browser.run("transduce.goToTour(0)")
+    browser.wait(READY)
+    assert browser.run("return transduce.state().text") == "a dog"
 
 
 # The targets of the step, the station's sentence, and the part of the window that nothing covers.
@@ -292,6 +306,16 @@ def test_a_model_without_stages_has_no_step_of_them(browser, translator):
     titles = browser.run("return transduce.TOUR.map(one => one[1])")
     assert len(titles) == len(read_tour(None)) - 1
     assert "What training changes" not in titles
+
+
+def test_every_step_of_the_tour_of_a_model_with_one_head_is_shown(browser):
+    open_explainer(browser, make_translator(SHAPES["one layer, one head"]), TEXT)
+    titles = browser.run("return transduce.TOUR.map(one => one[1])")
+    assert "Another head" not in titles
+    for number, title in enumerate(titles, 1):
+        go_to(browser, title)
+        assert text_of(browser, "#tour-title") == f"{number} of {len(titles)}: {title}"
+    assert browser.console() == []
 
 
 def test_the_tour_has_chapters_to_go_to(browser, translator):

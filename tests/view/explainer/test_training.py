@@ -134,6 +134,16 @@ return [[...svg.querySelectorAll("path")].slice(1).map(points),
 """
 
 
+def test_the_loss_of_a_very_unlikely_piece_lies_inside_its_chart(browser):
+    open_trained(browser, label_smoothing=0.1)
+    change(browser, panel="smoothing", target=0, edits=["logits:0:40=200"])
+    sums, (_, (_, (_, loss))) = browser.run(CELLS, "#boxes .chart ~ .rows"), browser.run(CURVES)
+    assert loss == pytest.approx(number_of(sums[2][1]), rel=0.01)
+    height = "return Number(document.querySelector('.chart').getAttribute('height'))"
+    dots = "return [...document.querySelectorAll('.chart circle')].map(one => one.cy.baseVal.value)"
+    assert all(0 < y < browser.run(height) for y in browser.run(dots))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("smoothing", [0.1, 0.5])

@@ -59,7 +59,7 @@ function judge(candidates, live, width, atLimit, search) {
   });
 }
 
-/** Searches the best output for source ids; stops after each layer, and returns every step.
+/** Returns {best, steps} of a search for source ids; best is null if none; yields by layer.
  *
  * A step is {live, candidates, bound, best}: hypotheses before it, their continuations, the best
  * score still possible after it, and the best output so far.

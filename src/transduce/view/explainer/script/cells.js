@@ -48,8 +48,8 @@ function inputCell(model, trace, side, part, i, j, ids) {
   }
   if (part === "input") return sumOf(gettext("embedding + position"), trace[`${side}.embedding`][i][j], trace[`${side}.position`][i][j]);
   const value = trace[`${side}.position`][i][j], learned = model.sizes.positions === "learned", [power, isCosine] = wave(model.sizes, j);
-  if (learned) return { formula: gettext("a learned vector"), steps: [[gettext("number"), value]], value };
   if (page.result.off.has(`${side}.position`)) return { formula: gettext("the positions are off: 0"), steps: [], value: 0 };
+  if (learned) return { formula: gettext("a learned vector"), steps: [[gettext("number"), value]], value };
   const angle = i / power, halves = model.sizes.positions === "tensor2tensor", exponent = halves ? "i/(d_model/2 - 1)" : "2i/d_model";
   const column = halves ? (isCosine ? "d_model/2 + i" : "i") : isCosine ? "2i+1" : "2i", formula = `PE(pos, ${column}) = ${isCosine ? "cos" : "sin"}(pos / 10000^(${exponent}))`;
   return { formula, steps: [["pos", i], [`10000^(${exponent})`, power], [gettext("angle"), angle]], value: isCosine ? Math.cos(angle) : Math.sin(angle) };
@@ -116,7 +116,7 @@ function explainCell(model, trace, name, i, j, ids) {
   return parts[2] === "ff" ? forwardCell(model, trace, sub, what, i, j) : attentionCell(model, trace, sub, what, Number(parts[4]), i, j);
 }
 
-/** Returns how the output of a stack comes about: it is the last layer's, normed again in pre-norm. */
+/** Returns how the output of a stack comes about: it is the last layer's; in pre-norm, its norm. */
 function outputCell(model, trace, stack, i, j) {
   const last = `${stack}.${DEPTHS[stack]}.ff`;
   if (header.sizes.norm === "pre") return normOf(model, trace[`${last}.sum`][i], j, `${stack}_final_norm`);

@@ -24,7 +24,7 @@ async function runSliced(generator, isWanted) {
   }
 }
 
-/** Returns the search of a state: its sentence, with what it switches off, sets and forces. */
+/** Returns what the search of a state found, with model and settings; null if no longer wanted. */
 async function searchNow(asked, isWanted) {
   const model = await openStage(asked.stage), source = encodeSource(asked.text), off = new Set(asked.off), edits = readEdits(asked.edits);
   const settings = { ...header.search, beam: asked.beam, alpha: asked.alpha }, prefix = asked.prefix ? encodeText(VOCABULARIES.target, normalise(asked.prefix)) : [];
@@ -36,7 +36,7 @@ async function searchNow(asked, isWanted) {
 /** Returns the translation that a search found. */
 const textOf = found => (found?.search.best ? decodeIds(VOCABULARIES.target, found.output) : gettext("(no output)"));
 
-/** Computes search and trace of the state, and beside it, if anything is changed, the translation without. */
+/** Computes search and trace of the state and, if anything is changed, the search without it. */
 async function compute() {
   const turn = ++page.turn, isWanted = () => turn === page.turn, asked = state, count = encodeSource(asked.text).length;
   page.ready = false;
@@ -58,7 +58,7 @@ async function compute() {
   return finishTurn();
 }
 
-/** Shows what was asked for, and says so. */
+/** Shows the state with what was computed, and marks the page as ready. */
 function finishTurn() {
   show();
   byId("busy").hidden = true;

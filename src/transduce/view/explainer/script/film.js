@@ -3,7 +3,7 @@
 const FILM = { seconds: 60, perSecond: 15 };
 const film = { time: 0, isPlaying: false, lines: [], data: null, last: 0 };
 
-/** Returns the lines that this page can show, with begin and end: reading time (less where the translations are too long), and an equal rest. */
+/** Returns the lines that this page can show, with begin and end: reading time and equal rest. */
 function timeLines() {
   const { reading, experiments, stages } = header, has = { "": true, turn: reading.turns > 0, positions: experiments.positions.text, stages: stages.length > 1 };
   const lines = header.film.filter(line => has[line.needs]).map(line => ({ ...line, text: gettext(line.text) })), characters = lines.reduce((sum, line) => sum + line.text.length, 0);

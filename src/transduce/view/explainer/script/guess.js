@@ -6,7 +6,7 @@ const guess = { isOn: false, at: 0, given: new Map() }; // given: what was answe
 const length = row => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
 const numbered = pieces => pieces.map((piece, i) => `${i + 1} ${piece}`);
 
-/** Returns a question for the choice of the largest value; of many, the largest six, in their own order. */
+/** Returns a question for the largest value, with at most `most` choices; null if all are equal. */
 function askLargest(text, choices, values, most = 6) {
   if (new Set(values).size < 2) return null;
   const kept = choices.map((_, i) => i).sort((a, b) => values[b] - values[a]).slice(0, most).sort((a, b) => a - b), top = Math.max(...values);
@@ -48,7 +48,7 @@ function askLayer(stack, i, piece) {
   return askLargest(gettext("Which layer changes the vector of “{0}” most?", piece), layers.map(n => gettext("layer {0}", n)), far);
 }
 
-/** Returns a question for which continuation is cut: the best of those, among the last that are not. */
+/** Returns a question for which continuation is cut: the best one, beside the last three kept. */
 function askCut() {
   const { steps } = page.result.search, at = Math.min(state.step, steps.length - 1), { candidates } = steps[at];
   const cut = candidates.find(one => one.fate === "cut"), kept = candidates.filter(one => one.fate !== "cut").slice(-3);
@@ -70,16 +70,16 @@ function buildQuestions() {
     const mass = smoothingMass(smoothing, header.training.smoothing_form, trace.logits[at].length);
     return { mass, ...smoothedLoss(trace.logits[at], output[at], mass) };
   };
-  const epsilon = header.training.label_smoothing || 0.1, written = pieces.slice(0, at + 1).join(" ");
+  const open = page.result.off.has("mask") ? pieces.length : at + 1, epsilon = header.training.label_smoothing || 0.1, written = pieces.slice(0, at + 1).join(" ");
   const stations = {
     pieces: {
       count: () => askNumber(gettext("Into how many pieces is the sentence cut, with </s>?"), source.length, [words.length + 1, source.length + 2, toBytes(state.text).length + 1]),
-      parts: () => askLargest(gettext("Which word falls into most pieces?"), numbered(words), counts),
+      parts: () => askLargest(gettext("Which word is cut into the most pieces?"), numbered(words), counts),
     },
-    input: { longest, order: () => !state.off.includes("source.position") && askChange(gettext("Is the translation another one without the source's positions?"), { off: [...state.off, "source.position"] }) },
+    input: { longest, order: () => !state.off.includes("source.position") && askChange(gettext("Does the translation change without the source's positions?"), { off: [...state.off, "source.position"] }) },
     attention: {
       reads: () => reads("Which piece does “{0}” read most in head {1} of layer {2}?", pieces, row("self")),
-      sharp: () => askLargest(gettext("Which head of layer {0} gives one piece most, when “{1}” reads?", layer, piece), numbers(heads).map(h => gettext("head {0}", h)), numbers(heads).map(h => Math.max(...row("self", h))), 9),
+      sharp: () => askLargest(gettext("Which head of layer {0} gives one piece the largest weight when “{1}” reads?", layer, piece), numbers(heads).map(h => gettext("head {0}", h)), numbers(heads).map(h => Math.max(...row("self", h))), 9),
     },
     norm: {
       residual: () => askLargest(gettext("Which is longer at “{0}”: what came in, or what attention adds?", piece), [gettext("what came in"), gettext("what attention adds")], norms([streamBefore(`${sub}.self`), `${sub}.self.output`])),
@@ -89,12 +89,12 @@ function buildQuestions() {
     target: { longest },
     masked: {
       seen: () => askNumber(gettext("How many pieces may “{0}” read?", piece), trace[`${sub}.self.scores.${head}`][at].filter(x => x > -Infinity).length, [1, at + 2, pieces.length]),
-      back: () => reads("Which written piece does “{0}” read most in head {1} of layer {2}?", pieces.slice(0, at + 1), row("self").slice(0, at + 1)),
+      back: () => reads("Which written piece does “{0}” read most in head {1} of layer {2}?", pieces.slice(0, open), row("self").slice(0, open)),
     },
     cross: {
       source: () => reads("Which source piece does head {1} of layer {2} read most, after “{0}”?", piecesOf("source"), row("cross")),
       aligned: () => at > 0 && reads("To which source piece does “{0}” belong, by the mean of all heads of layer {2} when “{0}” is read (shifted attention)?", piecesOf("source"), row("cross").map((_, j) => numbers(heads).reduce((sum, h) => sum + row("cross", h)[j], 0) / heads)),
-      without: () => !state.off.includes(off) && askChange(gettext("Is the translation another one without this head, {0} of layer {1}?", head, layer), { off: [...state.off, off] }),
+      without: () => !state.off.includes(off) && askChange(gettext("Does the translation change without this head, {0} of layer {1}?", head, layer), { off: [...state.off, off] }),
     },
     decoder: {
       adds: () => askLargest(gettext("Which sub-layer of layer {0} adds the longest vector at “{1}”?", layer, piece), [gettext("self-attention"), gettext("cross-attention"), gettext("feed-forward")], norms(["self", "cross", "ff"].map(part => `${sub}.${part}.output`))),
@@ -153,7 +153,6 @@ function showGuess() {
   const isLost = isOpen && hidden.some(one => one.contains(document.activeElement));
   for (const one of hidden) one.hidden = isOpen;
   if (isOpen) page.timer = clearInterval(page.timer);
-  byId("guess-first").setAttribute("aria-pressed", guess.isOn);
   byId("guess").hidden = !question;
   if (!question) return;
   fill("guess-text", question.text);

@@ -35,6 +35,8 @@ function showControls() {
   setValue("prefix", state.prefix);
   byId("beam").value = state.beam;
   fill("precision", gettext("{0} bits", { float16: 16, int8: 8, float32: 32 }[header.stages[state.stage].numbers]));
+  byId("guess-first").setAttribute("aria-pressed", guess.isOn);
+  for (const button of findAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
   for (const button of byId("examples").children) button.setAttribute("aria-pressed", button.textContent === visible(state.text));
 }
 
@@ -69,13 +71,15 @@ const KEYS = {
   q: toggleGuess, u: undo, d: toggleTheme, g: () => save("svg"), p: () => save("png"), Escape: () => change({ cell: "" }), "?": () => byId("help").showModal(),
 };
 
-/** Does what a key stands for, wherever the focus is but in a field. */
+/** Does what a key stands for, wherever the focus is but in a field, or in what the key scrolls.
+ * Some keyboards have brackets with AltGr, which is Ctrl and Alt, or with Option.
+ */
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea") || !page.result) return;
-  if (byId("help").open || byId("film").open) return;
-  const digit = /^\d$/.test(event.key) ? Number(event.key) : 0;
+  const { key, target, altKey } = event, digit = /^\d$/.test(key) ? Number(key) : 0;
+  if (event.metaKey || (altKey ? !"[]<>?".includes(key) : event.ctrlKey) || target.matches("input, select, textarea") || byId("help").open || byId("film").open) return;
+  if (/^(Arrow|Page)/.test(key) && (target.matches(".scroll, .rows") || (!page.result && key[0] === "A"))) return;
   if (digit && panelNow().headed) choose("head", digit);
-  else if (KEYS[event.key]) KEYS[event.key]();
+  else if (KEYS[key]) KEYS[key]();
   else return;
   event.preventDefault();
 }
@@ -138,12 +142,9 @@ function listen() {
     if (event.key === "Enter" && !event.isComposing) event.preventDefault(), byId("ask").requestSubmit();
   });
   on("prefix", "input", typed);
-  for (const id of ["text", "prefix"]) on(id, "change", () => timer && (clearTimeout(timer), send()));
-  on("ask", "submit", event => {
-    event.preventDefault();
-    timer = clearTimeout(timer);
-    change({ text: byId("text").value, prefix: byId("prefix").value });
-  });
+  const sendNow = () => timer && (clearTimeout(timer), send());
+  for (const id of ["text", "prefix"]) on(id, "change", sendNow);
+  on("ask", "submit", event => (event.preventDefault(), sendNow()));
   on("tour-chapter", "change", () => goToTour(Number(byId("tour-chapter").value)));
   document.querySelector("#what-if > summary").addEventListener("click", () => requestAnimationFrame(() => byId("what-if").open && byId("what-if").scrollIntoView()));
   on("beam", "change", () => change({ beam: Number(byId("beam").value) }, { remember: true }));

@@ -65,7 +65,7 @@ function writePieces(name, pieces) {
 
 const BLOCKS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
 
-/** Marks what of the figure a name that is off stands for: all of a block only where no layer computes it. */
+/** Marks what a name that is off stands for in the figure: "partly" if some layer computes it. */
 function markOff(name) {
   const [stack, layer, part, what] = name.split("."), off = new Set(state.off);
   const mark = (selector, kind = "off") => byId("figure").querySelector(`#model-${selector}`)?.classList.add(kind);
@@ -87,12 +87,12 @@ function showMap() {
   fill("here-name", now.title);
   byId("station-back").disabled = now === PANELS[0];
   byId("station-next").disabled = now === PANELS.at(-1);
-  const written = piecesOf("target"), key = `${piecesOf("source")}|${written}`;
+  const read = piecesOf("source"), written = piecesOf("target"), key = `${read}|${written}`;
   if (showMap.key === key) return;
   showMap.key = key;
-  writePieces("inputs", piecesOf("source"));
+  writePieces("inputs", read);
   writePieces("outputs", written);
-  writePieces("search", [...written.slice(1), "</s>"]);
+  writePieces("search", read.length ? [...written.slice(1), "</s>"] : []);
   flow();
 }
 

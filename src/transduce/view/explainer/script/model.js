@@ -103,7 +103,7 @@ function projectSelf(model, path, name, rows, { keep }) {
   return [q, k, v];
 }
 
-/** Returns a rule that lets position i read position j within a neighbourhood of r    (section 4) */
+/** Returns whether position i may read position j: r places around it, 0 for all    (section 4) */
 const near = (r, i, j) => r === 0 || Math.abs(i - j) <= (r - 1) / 2;
 
 /** Returns the encoder's output z1 .. zn of ids that end with END; stops after each layer. */
@@ -142,10 +142,10 @@ function projectMemory(model, memory, context) {
   });
 }
 
-/** Returns a hypothesis without any piece: its ids, and keys and values of each layer. */
+/** Returns the cache of a hypothesis without any piece: empty keys and values of each layer. */
 const emptyCache = model => numbers(DEPTHS.decoder).map(() => ({ keys: [], values: [] }));
 
-/** Appends one piece to each hypothesis {ids, cache}; returns the decoder's output for it. */
+/** Returns the decoder's output for the last id of each hypothesis {ids, cache}, and new caches. */
 function* decodeStep(model, memory, hypotheses, context) {
   const fresh = hypotheses.map(one => ({ ...one, cache: one.cache.map(({ keys, values }) => ({ keys: [...keys], values: [...values] })) }));
   const positions = fresh.map(one => one.ids.length - 1);

@@ -55,7 +55,7 @@ function columnsOf(name, wide) {
   return size ? [(state.head - 1) * size, size] : [0, wide];
 }
 
-/** Returns the title of a box of a name; it says so where nothing is added, or not before the norm. */
+/** Returns the title of a box of a name; it says if x is not added, or if the norm comes first. */
 function titleOf(name, title) {
   const [, sub, what] = /(.+)\.(sum|norm)$/.exec(name) ?? [];
   if (what === "norm" && header.sizes.norm === "pre") return gettext("normalised, as the sub-layer reads it");
@@ -68,7 +68,7 @@ function buildBox([template, title]) {
   const [first, width] = columnsOf(name, all.at(-1).length), rows = all.map(row => row.subarray(first, Math.min(row.length, first + width)));
   const [picked, i, j] = state.cell.split(":"), cell = picked === name && Number(i) < rows.length && j - first >= 0 && j - first < rows[i].length ? [Number(i), j - first] : null;
   const scores = page.result.trace[name.replace(".weights.", ".scores.")], isShut = (i, j) => Boolean(across) && !(scores[i][j] > -Infinity);
-  return { name, title: titleOf(name, title), rows, first, side, across, isShut, wide: !across, marked: state[side], cell };
+  return { name, title: titleOf(name, title), rows, first, side, across, isShut, wide: !across, marked: Math.min(state[side], rows.length - 1), cell };
 }
 
 /** Returns the names of rows as a list beside a picture. */
@@ -95,9 +95,9 @@ function showBox(box) {
 /** Returns the name of a column: a piece, or a number. */
 const columnName = (box, j) => (box.across ? visible(piecesOf(box.across)[j] ?? "") : j + 1);
 
-/** Returns the marked row of a box as a table that is filled when it is opened; one that is open stays so. */
+/** Returns a box's marked row as a table, filled when opened; it stays open while its name does. */
 function boxTable(box) {
-  const row = Math.min(box.marked, box.rows.length - 1), details = create("details", {}, create("summary", {}, gettext("Row {0} as a table", visible(piecesOf(box.side)[row]))));
+  const row = box.marked, details = create("details", {}, create("summary", {}, gettext("Row {0} as a table", visible(piecesOf(box.side)[row]))));
   const fillTable = () => {
     if (!details.open || details.children.length > 1) return;
     const open = (x, j) => createButton(() => change({ cell: `${box.name}:${row}:${j + box.first}` }), {}, show5(x));
@@ -112,7 +112,7 @@ function boxTable(box) {
 /** Returns what a station says if what it shows is off, else "". */
 function describeLack({ id, side, headed, boxes: [[first] = [""]] }) {
   const off = page.result?.off ?? new Set(), [name, , , sub] = /^((en|de)coder\.\d+\.([a-z]+))?/.exec(first.replace("{l}", state.layer));
-  if (name && isSilent(name, off)) return gettext("Off in this layer: {0}. It gives 0, so each row goes on as it came.", KINDS[sub]);
+  if (name && isSilent(name, off)) return gettext("Off in this layer: {0}. It gives 0, so nothing is added to any row.", KINDS[sub]);
   if (id === "masked" && off.has("mask")) return gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.");
   if (id === "norm" && isBare(name, off)) return gettext("The residual is off: what attention read takes the place of x, and is not added to it.");
   if (headed && off.has(`${name}.${state.head}`)) return gettext("Head {0} is off: 0 takes the place of what it reads.", state.head);
@@ -155,7 +155,7 @@ function choose(name, wanted) {
   change({ [name]: i, cell });
 }
 
-/** Returns how the words of the sentence became pieces: merge by merge, or by the scores of pieces. */
+/** Returns a table of words and their pieces: byte pairs merge by merge, unigrams with scores. */
 function showPieces() {
   const { source } = page.result, vocabulary = VOCABULARIES.source, { kind, scores } = vocabulary, name = id => readablePiece(vocabulary, id) + (scores && id !== UNKNOWN ? ` (${show5(scores[id])})` : "");
   const rows = cutText(vocabulary, normalise(state.text)).map(([word, ids]) => {
@@ -206,7 +206,7 @@ function editCell(number) {
   changeInSight({ edits: number === null ? others : [...others, `${state.cell}=${clamp(number, -999999, 999999).toFixed(6)}`] });
 }
 
-const TERMS = [8, 3]; // of a sum that are shown, beside a picture or below it; the others are added up
+const TERMS = [8, 3]; // of a sum that are shown; 3 on a tour in a narrow window
 
 /** Returns the rows of a sum: its largest terms, the others together, bias, total. */
 function termRows({ terms, bias, total, divisor, value }) {

@@ -62,7 +62,7 @@ const typeset = text => mathParts(text).map(part => (part.localName === "mtext" 
 /** Returns the hatching of the cells of rows that are shut, as a path. */
 const hatchPath = (rows, isShut, width, height) => rows.flatMap((row, i) => Array.from(row, (_, j) => (isShut(i, j) ? `M${j * width} ${(i + 1) * height}l${width} ${-height}m${-width / 2} 0l${-width / 2} ${height / 2}m${width} 0l${-width / 2} ${height / 2}` : ""))).join("");
 
-/** Returns the picture of a box {rows, wide, chosen: [row, column]} as an SVG element. */
+/** Returns the picture of a box {name, rows, isShut, wide, marked, cell} as an SVG element. */
 function drawMatrix({ name, rows, isShut = () => false, wide, marked, cell }) {
   const count = Math.max(...rows.map(row => row.length)), [width, height] = wide ? [4, 20] : [22, 22];
   const paths = shadePaths(rows, width, height, scaleOf({ name, rows })).map(([shade, d]) => createSvg("path", { d, class: shade > 0 ? "above" : "below", "fill-opacity": Math.abs(shade) / SHADES }));

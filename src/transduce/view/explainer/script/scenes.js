@@ -1,4 +1,4 @@
-// The pictures of the film, as SVG. `progress` is the share, 0 to 1, of the caption's time so far.
+// The pictures of the film, as SVG. `progress` goes from 0 to 1 in 3/4 of the caption's time.
 
 // Words stand in lines, or, in a narrow window, upright in columns as in the paper's Figures 3 to 5.
 const WIDE = { width: 960, height: 400, middle: 480, isNarrow: false, above: 112, below: 282 }, NARROW = { width: 520, height: 560, middle: 260, isNarrow: true, above: 190, below: 370 };
@@ -48,16 +48,16 @@ function readingLines(film, weightsOf, shown) {
   return film.targetWords.slice(0, shown).flatMap((_, t) => weightsOf(t).map((weight, s) => weight < 0.05 ? "" : createSvg("path", { d: `M${below[t][0]} ${SCENE.below}C${below[t][0]} ${SCENE.below - 82} ${above[s][0]} ${SCENE.above + 82} ${above[s][0]} ${SCENE.above}`, class: "film-line", opacity: weight.toFixed(3) })));
 }
 
-/** Returns the weights of a written word on the words of the source: sums over pieces, means over heads. */
+/** Returns a written word's weights on source words: sums over their pieces, means over its own. */
 function wordWeights(film, t) {
   const { layer, heads, shifted } = header.reading, rows = film.targetWords[t][1].map(i => Math.min(i + Number(shifted), film.output.length - 1));
   return film.sourceWords.map(([, columns]) => rows.reduce((sum, row) => sum + heads.reduce((some, head) => some + columns.reduce((all, j) => all + film.trace[`decoder.${layer}.cross.weights.${head}`][row][j], 0), 0) / heads.length, 0) / rows.length);
 }
 
 /** Returns what a picture shows as a line of text below it, or as lines in a narrow window. */
-const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.match(/[^.]+\./gu)) : [texts.join(" ")]).map((text, i, all) => write(text, SCENE.middle, SCENE.height - 10 - 20 * (all.length - 1 - i), Math.min(15, (1.8 * SCENE.width) / text.length), { class: "quiet-text" }));
+const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.split(/(?<=\.)\s|(?<=[。।])\s*/u)) : [texts.join(" ")]).map((text, i, all) => write(text, SCENE.middle, SCENE.height - 10 - 20 * (all.length - 1 - i), Math.min(15, (1.8 * SCENE.width) / text.length), { class: "quiet-text" }));
 
-/** Returns a text as lines of at most so many characters, in a narrow window two; what finds no room becomes "…". */
+/** Returns a text as one line of 76 characters, or two of 38 if narrow; "…" is what has no room. */
 function foldText(text) {
   const [most, count] = SCENE.isNarrow ? [38, 2] : [76, 1], lines = [""];
   for (const word of text.split(" ")) if (lines.at(-1) && `${lines.at(-1)} ${word}`.length > most) lines.push(word);

@@ -81,14 +81,14 @@ function clampState(state) {
   return state;
 }
 
-/** Returns the state that a link's hash describes; what it says wrongly is as without a link.
+/** Returns the state that a link's hash describes; what cannot be read is as without a link.
  * A link that names a step of the tour alone is followed to what the step shows.
  */
 function readHash(hash, { follow = true } = {}) {
   const state = firstState(), parts = new Map(hash.slice(1).split("&").map(part => part.split("=", 2)));
   for (const [letter, name] of Object.entries(LETTERS)) {
     if (!parts.has(letter)) continue;
-    const text = decode(parts.get(letter) ?? "");
+    const text = decode(parts.get(letter) ?? "", state[name]);
     if (typeof state[name] === "string") state[name] = text;
     else if (/^\d{1,10}(\.\d{1,3})?$/.test(text)) state[name] = Number(text);
   }
@@ -98,12 +98,12 @@ function readHash(hash, { follow = true } = {}) {
   return follow && found.tour && !parts.has("p") ? clampState({ ...found, ...tourState(TOUR[found.tour - 1]), tour: found.tour }) : found;
 }
 
-/** Returns a text of a link; "" if it is damaged. */
-function decode(text) {
+/** Returns a text of a link, or what is given for one that is damaged. */
+function decode(text, damaged = "") {
   try {
     return decodeURIComponent(text);
   } catch {
-    return "";
+    return damaged;
   }
 }
 
@@ -117,15 +117,15 @@ function writeHash(state) {
 
 let state = null;
 
-const COMPUTED = ["text", "prefix", "beam", "alpha", "stage", "off", "edits"]; // what the numbers depend on
+const COMPUTED = ["text", ...Object.keys(unchanged())]; // what the numbers depend on
 
 /** Returns whether the same numbers belong to two states. */
 const haveSameNumbers = (one, other) => COMPUTED.every(name => String(one?.[name]) === String(other[name]));
 
-/** Changes the state, writes the link, computes if the numbers change, and shows it. */
+/** Changes state and link, computes if needed, and shows it; Undo undoes what `remember` marks. */
 function change(parts, { remember = false } = {}) {
   const before = state;
-  if (remember) page.undo.push(before);
+  if (remember) page.undo.push(Object.fromEntries(Object.keys(parts).map(name => [name, before[name]])));
   state = clampState({ ...before, ...parts });
   try {
     history.replaceState(null, "", writeHash(state));

@@ -1,6 +1,6 @@
 // The arithmetic of the model: rows are Float32Arrays, sums are taken in double precision.
 
-/** Returns Σ a[i] b[start + i], as four sums side by side. */
+/** Returns Σ a[i] b[start + i], added up in four partial sums. */
 function dot(a, b, start) {
   const count = a.length, even = count - (count % 4);
   let s = 0, t = 0, u = 0, v = 0, i = 0;
@@ -14,7 +14,7 @@ function dot(a, b, start) {
   return s + t + (u + v);
 }
 
-/** Writes the dot products of four rows with a part of b into column j; b is read once. */
+/** Writes base plus the dot products of four rows with a part of b into column j of `found`. */
 function dotFour([a, c, e, g], b, start, found, first, j, base) {
   const count = a.length;
   let s = base, t = base, u = base, v = base;

@@ -5,7 +5,7 @@ const STACKS = { encoder: gettext("encoder"), decoder: gettext("decoder") };
 
 const PARTS_OF = {
   q: gettext("query"), k: gettext("key"), v: gettext("value"), scores: gettext("score"), weights: gettext("weight"), joined: gettext("heads joined"), output: gettext("output"),
-  sum: gettext("sum with the residual"), norm: gettext("normalised"), inner: gettext("wide layer"), embedding: gettext("embedding"), position: gettext("position"), input: gettext("their sum"),
+  sum: gettext("sum with the residual"), norm: gettext("normalised"), inner: gettext("wide layer"), embedding: gettext("embedding"), position: gettext("position"), input: gettext("embedding + position"),
 };
 
 /** Returns the words for the name of an intermediate, such as "encoder.1.self.weights.2". */
@@ -67,7 +67,6 @@ const shorten = text => text.replace(/(.{1,24}?)\1{7,}/gu, (all, one) => (all.le
 
 /** Shows which parts are off, and both translations. */
 function showSwitches() {
-  for (const button of findAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
   const first = firstState(), settings = { stage: stageName(header.stages[state.stage]), beam: `${gettext("Beam")} ${state.beam}`, alpha: `α = ${oneDigit(state.alpha)}` }, set = [...state.edits.map(describeEdit), ...Object.keys(settings).flatMap(name => state[name] === first[name] ? [] : [settings[name]])];
   const edited = set.length ? gettext("Changed: {0}.", set.join("; ")) : "", forced = state.prefix ? gettext("The output begins with “{0}”.", visible(state.prefix)) : "", off = state.off.length ? gettext("Off: {0}.", state.off.map(describeSwitch).join("; ")) : "";
   fill("off", [off, edited, forced].filter(Boolean).join(" "));
@@ -96,7 +95,7 @@ function showSwitches() {
 function scoresText(same) {
   const { alpha, search, settings } = { ...state, ...page.result }, [was, is] = [page.before.search.best, search.best], first = firstState();
   if (!was || !is) return "";
-  if (alpha === first.alpha) return gettext("Its score, better near 0, was {0} and is {1}.", show5(was.score), show5(is.score));
+  if (alpha === first.alpha) return gettext("Its score, the higher the better, was {0} and is {1}.", show5(was.score), show5(is.score));
   if (same || !haveSameNumbers({ ...state, ...unchanged(), alpha }, state)) return "";
   const quotient = ({ logProb, ids }, score = lengthScore(logProb, ids.length, settings)) => [score, logProb, logProb / score].map(show5);
   return gettext("With this α, the score of the one before is {0} = {1} / {2}, and that of this one {3} = {4} / {5}.", ...quotient(was), ...quotient(is));
@@ -108,7 +107,7 @@ async function changeInSight(parts) {
   byId("compare").scrollIntoView({ block: "nearest" });
 }
 
-/** Goes back to the state before the last switch. */
+/** Takes back the last switch, and nothing else. */
 function undo() {
   const before = page.undo.pop();
   if (before) change(before);

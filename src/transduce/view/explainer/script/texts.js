@@ -65,7 +65,7 @@ const PANELS = [
     exact: "Of the 2 · beam best continuations (1 if the beam is 1) those with </s> are finished, the best others stay live. |Y| counts the pieces of an output, with </s>.", boxes: [] },
   { id: "stages", title: "Stages", section: "5", side: "target", equation: "",
     plain: "The model was kept at some points of its training. Press one: every station then computes with it, and its translation stands beside that of the trained model.",
-    exact: "Drawn is the mean of −log P of the right pieces. Training lowers the smoothed loss, which cannot reach 0.", boxes: [] },
+    exact: "The curve is the mean of −log P of the right pieces. Training lowers the smoothed loss, which cannot reach 0.", boxes: [] },
   { id: "smoothing", title: "Label smoothing", section: "5.4", side: "target", slider: "smoothing",
     equation: `loss = −Σ q(w) log P(w),  ${header.training.smoothing_form === "t2t" ? gettext("q(w) = 1 − ε if w is right, else ε / (V − 1)") : gettext("q(w) = (1 − ε) [w is right] + ε / V")}`,
     plain: "Training compares the model's probabilities P with a target q that spreads ε over the pieces. Where P of the right piece (✓) is above q, the model is surer than asked, and the loss grows again. The page knows no right answers: what was written stands for them.",

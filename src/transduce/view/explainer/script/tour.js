@@ -1,9 +1,9 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
 // A user's step has a link; the page's own have parts of a state, by default in layer and head 1:
 // `largest` opens the largest number of a name, `focus` is what to look at, `experiment` what was tried; `then` is said only where that found something.
-// A step is left out if this page lacks its station, such as the stages of a model without a run, or its experiment.
+// A step is left out if this page lacks its station, such as the stages of a model without a run, its experiment or its head.
 // `instead` has other texts for the models whose activation or length penalty it names.
-const TOUR = header.tour.filter(({ panel = "pieces", experiment }) => PANELS.some(one => one.id === panel) && (!experiment || header.experiments[experiment])).map(({ title, text: first, instead = {}, link, ...parts }) => {
+const TOUR = header.tour.filter(({ panel = "pieces", experiment, head = 1 }) => head <= header.sizes.heads && PANELS.some(one => one.id === panel) && (!experiment || header.experiments[experiment])).map(({ title, text: first, instead = {}, link, ...parts }) => {
   const { d_k, d_v, activation } = header.sizes, text = instead[activation] ?? instead[header.search.penalty] ?? first, say = one => gettext(one, d_k, d_v, header.search.extra_length);
   return link === undefined ? [parts, say(title), say(text)] : [link, title, text];
 });
@@ -26,7 +26,7 @@ function tourState([wanted]) {
 /** Returns whether row or column i of a side is a word or a part of one. */
 const isWord = (side, i) => !/^<.+>$/.test(piecesOf(side)[i]) && /\p{L}/u.test(piecesOf(side)[i]);
 
-/** Returns the cell whose number is largest in a word's row of the box of a name; of weights, on another word, and of scores, that of the weight. */
+/** Returns [row, column] of the largest number in a word's row; of scores, the largest weight's. */
 function largestCell(name) {
   const rows = page.result.trace[name.replace(".scores.", ".weights.")], [side, across] = sidesOf(name), { d_v } = header.sizes, [first, width] = name.endsWith(".joined") ? [(state.head - 1) * d_v, d_v] : columnsOf(name, Infinity);
   const cells = rows.flatMap((row, i) => Array.from(row, (x, j) => [Math.abs(x), i, j]).slice(first, first + width)), isOfWords = ([, i, j]) => isWord(side, i) && (!across || (isWord(across, j) && (side !== across || i !== j)));
@@ -130,12 +130,13 @@ function buildSlide() {
 
 /** Fills the slides of all steps of the tour, prints them, and shows again what was shown. */
 async function printTour() {
-  const before = state, slides = [];
+  const before = state, { own } = page, slides = [];
   for (const number of numbers(TOUR.length)) {
     await goToTour(number);
     slides.push(buildSlide());
   }
   fill("slides", ...slides);
+  page.own = own;
   await change(before);
   print();
   fill("slides");

@@ -27,7 +27,7 @@ const CHART = { width: 480, height: 196, left: 84, right: 12, top: 28, bottom: 2
 
 /** Returns lines [class, points [x, y], name] from x = 0 to `last` as SVG and a legend, with a dot at each point of `dots`. */
 function drawChart(lines, dots, last, [across, upwards], label) {
-  const { width, height, left, right, top, bottom } = CHART, most = lines.reduce((a, [, points]) => points.reduce((b, [, y]) => Math.max(b, y), a), 0);
+  const { width, height, left, right, top, bottom } = CHART, most = [...lines.flatMap(([, points]) => points), ...dots].reduce((a, [, y]) => Math.max(a, y), 0);
   const x = value => (left + ((width - left - right) * value) / last).toFixed(1), y = value => (top + (height - top - bottom) * (1 - value / most)).toFixed(1);
   const text = (content, at, high, anchor) => createSvg("text", { x: at, y: high, "text-anchor": anchor, class: "quiet-text" }, content);
   const paths = lines.map(([name, points]) => createSvg("path", { class: name, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a)} ${y(b)}`).join("") }));
@@ -86,7 +86,7 @@ function showRate() {
 /** Returns a number from 0 to 1 as the page writes it. */
 const oneDigit = number => number.toFixed(1).replace(".", POINT);
 
-/** Returns range, step and text of a slider: the state's part of this name. */
+/** Returns [least, most, step, name, text] of a slider, by the part of the state that it sets. */
 const SLIDERS = {
   alpha: () => [0, Math.max(1, header.search.alpha), 0.1, "α", oneDigit(state.alpha)],
   smoothing: () => [0, 1, 0.01, "ε", state.smoothing.toFixed(2).replace(".", POINT)],
