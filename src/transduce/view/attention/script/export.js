@@ -16,7 +16,8 @@ function buildSvg() {
 /** Returns a word as an SVG text; upwards if it is turned. */
 function wordSvg(text, x, y, size, anchor, turned) {
   const at = turned ? `transform="translate(${round(x)} ${round(y)}) rotate(-90)"` : `x="${round(x)}" y="${round(y)}"`;
-  return `<text ${at} font-size="${size}" text-anchor="${anchor}">${text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`)}</text>`;
+  const safe = text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`);
+  return `<text ${at} font-size="${size}" text-anchor="${anchor}">${safe}</text>`;
 }
 
 /** Returns lines, boxes and words as SVG, with the width and the height. */
