@@ -12,21 +12,35 @@ from transduce.view.explainer.explain import explain
 TOLERANCE = 1e-4  # of a number in float32
 READY = "window.transduce && transduce.page.ready"
 WRITTEN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
-TRACE = """
-const [source, output, off] = arguments, { page, traceModel, finish } = transduce;
+FINISH = """
+function finish(generator) {
+  for (;;) {
+    const { done, value } = generator.next();
+    if (done) return value;
+  }
+}
+"""
+TRACE = (
+    FINISH
+    + """
+const [source, output, off] = arguments, { page, traceModel } = transduce;
 const trace = finish(traceModel(page.result.model, source, output, new Set(off)));
 const rows = (row) => Array.from(row, (x) => (Number.isFinite(x) ? x : null));
 return Object.fromEntries(Object.entries(trace).map(([name, all]) => [name, all.map(rows)]));
 """
-SEARCH = """
+)
+SEARCH = (
+    FINISH
+    + """
 const [texts, changes, off] = arguments;
-const { page, header, beamSearch, finish, encodeSource } = transduce;
+const { page, header, beamSearch, encodeSource } = transduce;
 const settings = { ...header.search, ...changes }, silent = new Set(off);
 return texts.map((text) => {
   const found = finish(beamSearch(page.result.model, encodeSource(text), settings, silent));
   return { ids: found.best.ids, score: found.best.score, steps: found.steps.map(one => one.live) };
 });
 """
+)
 
 
 @functools.lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.view.explainer.opened import TOLERANCE, change, open_explainer
+from tests.view.explainer.opened import FINISH, TOLERANCE, change, open_explainer
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 from tests.view.explainer.test_model import stored_model
 from tests.view.explainer.test_switches import PARTS, compute_logits
@@ -24,11 +24,14 @@ CASES = [
     "decoder.1.cross.sum:1:2=5",
     "logits:2:40=9",
 ]  # fmt: skip
-LOGITS = """
-const [source, output, texts] = arguments, { page, traceModel, finish, readEdits } = transduce;
+LOGITS = (
+    FINISH
+    + """
+const [source, output, texts] = arguments, { page, traceModel, readEdits } = transduce;
 const trace = finish(traceModel(page.result.model, source, output, new Set(), readEdits(texts)));
 return trace.logits.map(row => Array.from(row));
 """
+)
 
 
 @pytest.fixture(scope="module")

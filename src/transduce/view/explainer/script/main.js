@@ -176,5 +176,5 @@ async function main() {
 
 main();
 window.transduce = {
-  header, page, VOCABULARIES, PANELS, TOUR, state: () => state, change, writeHash, readEdits, normalise, encodeSource, decodeIds, readablePiece, traceModel, beamSearch, explainCell, finish, buildSvg, visible, goToTour, smoothingMass, smoothedLoss, learningRate, questionsNow, film,
+  header, page, VOCABULARIES, PANELS, TOUR, state: () => state, change, writeHash, readEdits, normalise, encodeSource, decodeIds, readablePiece, traceModel, beamSearch, explainCell, buildSvg, visible, goToTour, smoothingMass, smoothedLoss, learningRate, questionsNow, film,
 };

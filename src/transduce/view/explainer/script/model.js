@@ -239,11 +239,3 @@ function* traceModel(model, source, output, off, edits = new Map()) {
   trace.probabilities = trace.logits.map(softmax);
   return trace;
 }
-
-/** Runs a generator to its end at once. */
-function finish(generator) {
-  for (;;) {
-    const { done, value } = generator.next();
-    if (done) return value;
-  }
-}

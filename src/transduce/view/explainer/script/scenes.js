@@ -55,7 +55,7 @@ function wordWeights(film, t) {
 }
 
 /** Returns what a picture shows as a line of text below it, or as lines in a narrow window. */
-const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.split(/(?<=\.)\s|(?<=[。।])\s*/u)) : [texts.join(" ")]).map((text, i, all) => write(text, SCENE.middle, SCENE.height - 10 - 20 * (all.length - 1 - i), Math.min(15, (1.8 * SCENE.width) / text.length), { class: "quiet-text" }));
+const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.match(/\S.*?(\.(?=\s|$)|[。।]|$)/gu)) : [texts.join(" ")]).map((text, i, all) => write(text, SCENE.middle, SCENE.height - 10 - 20 * (all.length - 1 - i), Math.min(15, (1.8 * SCENE.width) / text.length), { class: "quiet-text" }));
 
 /** Returns a text as one line of 76 characters, or two of 38 if narrow; "…" is what has no room. */
 function foldText(text) {
