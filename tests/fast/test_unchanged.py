@@ -12,15 +12,18 @@ import torch
 from tests.model.tiny import model_of, packed, sizes
 from tests.training.tiny import training_of
 from torch.nn import functional
+from torch.nn.utils import clip_grad_norm_
 
 import transduce
 from transduce import equip
 from transduce.equip import import_fast
 from transduce.errors import InputError
+from transduce.fast import flat_adam
 from transduce.fast.choose import equip_for_inference, equip_for_training
 from transduce.fast.flat_adam import FlatAdam, choose_optimiser
 from transduce.fast.int8 import is_never_negative
 from transduce.fast.unchanged import ORIGINALS, find_changed, hash_code, is_changed
+from transduce.packed import Batch
 from transduce.paper import operations, training
 from transduce.paper.model import (
     AddDropout,
@@ -124,6 +127,8 @@ def test_a_function_without_source_is_another(other):
         (operations, "stable_topk", {"highest_sums"}),
         (training, "batch_loss", {"add_gradients"}),
         (Adam, "update", {"Adam"}),
+        (training, "update_weights", {"Adam"}),
+        (training, "add_gradients", {"Adam", "add_gradients"}),
     ],
 )
 def test_whatever_a_fast_form_stands_for_can_change(change, part, method, names):
@@ -202,6 +207,29 @@ def test_int8_rounds_negative_activations_if_there_are_any(monkeypatch, activati
 def test_another_optimiser_trains(change):
     change(Adam, "update", lambda *_: None)
     assert choose_optimiser() is Adam
+
+
+def test_a_new_class_in_the_place_of_an_old_one_is_used(change):
+    lion = type("Lion", (Adam,), {})
+    change(flat_adam, "Adam", lion)
+    assert choose_optimiser() is lion
+
+
+def test_an_edited_update_finds_the_gradients_at_their_weights(change):
+    """The flat optimiser takes them away."""
+    unedited = training.update_weights
+
+    def clipping(model, optimiser, *given, **named):
+        optimiser.gradient_norm = lambda: clip_grad_norm_(model.parameters(), 1e-12)
+        return unedited(model, optimiser, *given, **named)
+
+    change(training, "update_weights", clipping)
+    model, settings = model_of(sizes()), training_of()
+    equip_for_training(model, settings)
+    optimiser = choose_optimiser()(model, settings)
+    batch = Batch(packed([3, 2]), packed([2, 4]))
+    pending = clipping(model, optimiser, settings, 1, [batch])
+    assert pending.gradient_norm > 0
 
 
 def test_without_the_package_there_is_none_of_its_modules(monkeypatch):
