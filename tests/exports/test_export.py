@@ -26,7 +26,9 @@ from transduce.exports.proof import (
 from transduce.exports.target import EngineOutput
 from transduce.exports.to_argos import ARGOS
 from transduce.exports.to_ctranslate2 import describe_use
+from transduce.fast.unchanged import is_changed
 from transduce.inference.outputs import search_sources
+from transduce.paper.model import FeedForward
 
 LINES = ["the dog", "a woman", "who runs", "the cat", "now runs", "a dog"]  # few lengths: fast
 
@@ -108,6 +110,16 @@ def test_a_failed_proof_leaves_no_folder(tmp_path, monkeypatch):
     with pytest.raises(SaveError):
         transduce.export(folder, to="ctranslate2", output=tmp_path / "out", prove=LINES)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_an_export_says_that_an_edited_chapter_is_not_in_it(tmp_path, monkeypatch):
+    folder = save_member(random_member(), tmp_path / "model")
+    monkeypatch.setattr(FeedForward, "compute_inner", lambda self, x: self.inner(x).tanh())
+    is_changed.cache_clear()
+    found = transduce.export(folder, to="ctranslate2", output=tmp_path / "out")
+    monkeypatch.undo()
+    is_changed.cache_clear()
+    assert found.differences[-1].endswith("as edited (add_gradients, run_layers)")
 
 
 def test_an_export_says_what_differs_and_is_not_written_twice(tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from transduce.durable.folder import (
     require_replaceable,
 )
 from transduce.durable.json import to_json
-from transduce.equip import equip_for_inference
+from transduce.equip import equip_for_inference, list_changed_parts
 from transduce.errors import FolderError, InputError, suggest_names
 from transduce.exports.proof import (
     MOST_LINES,
@@ -139,6 +139,11 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
             with packed.open("rb") as made:
                 shutil.copyfileobj(made, stream)
     differences = [*target.list_differences(loaded), *filter(None, [missing])]
+    if changed := [name for name in list_changed_parts() if name != "Adam"]:
+        names = ", ".join(changed)
+        differences += [
+            f"it computes the paper's formulas, not those of paper/ as edited ({names})"
+        ]
     return Export(folder, target.name, tuple(differences), proof, why)
 
 
