@@ -86,7 +86,7 @@ SYNTHETIC_SHARE = 0.5  # share of synthetic pairs, if none is named
 @final
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """The files of texts that a command's options name.
+    """The options of a command that name its text files and say how to read and mix them.
 
     The constants PARALLEL, TREES, CORPUS, TRAINING and TEST list fields for a command to take.
     """

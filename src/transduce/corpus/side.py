@@ -61,7 +61,7 @@ class StoredIds:
 
 @final
 class SavedIds:
-    """T ids in a file that is opened for each reading, because there may be many segments."""
+    """A file of T token ids for `np.asarray`, opened for each reading so that few stay open."""
 
     def __init__(self, file: Path, kind: IdType, hint: str) -> None:
         self.file, self.kind, self.hint = file, kind, hint

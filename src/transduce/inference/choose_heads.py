@@ -134,7 +134,7 @@ def build_gold_masks(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.nd
 @final
 @dataclass(frozen=True)
 class AlignmentChoice:
-    """The heads of a model that align best with gold links, and the results of other choices."""
+    """The heads that align best with gold links, other heads to compare, and the scores of all."""
 
     best: ScoredHeads
     layers: tuple[ScoredHeads, ...]  # the best heads of each layer

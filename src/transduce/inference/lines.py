@@ -51,7 +51,7 @@ class Part:
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
 ) -> tuple[list[Part], LineWarning | None]:
-    """Return a line's encoded parts, and a warning if a sentence is too long, else None.
+    """Return a line's encoded parts and a warning or None; if `strict`, refuse a too long sentence.
 
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the

@@ -1,6 +1,6 @@
 """The tables of the paper, measured and compared to the printed numbers, and its other claims.
 
-`table1` to `table4` each reproduce a table, and `claims` measures sentences outside the tables.
+`table1` to `table4` each reproduce a table, and `claims` measures what the paper claims outside its tables.
 The first call of a function imports torch.
 """
 

@@ -391,7 +391,7 @@ def list_target_pieces(
 
 
 def read_symbol_ids(file: Path) -> SymbolIds:
-    """Return each symbol's id in a vocab.json; refuse ids with gaps, and target-language codes."""
+    """Return each symbol's id in a vocab.json; refuse codes such as >>de<< and gaps in the ids."""
     ids = read_object(file, VOCABULARY_LIMIT)
     if sorted(one for one in ids.values() if type(one) is int) != list(range(len(ids))):
         raise FolderError("does not number its symbols from 0", AGAIN, file=file)

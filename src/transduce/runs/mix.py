@@ -28,7 +28,7 @@ Weights = Mapping[str | PathLike[str], Weight]
 def mix(
     texts: Texts | Weights, synthetic: Weights | None = None, *, tag_synthetic: bool = False
 ) -> Pairs:
-    """Mix files by weight, and synthetic files by their share of all pairs read, into one text.
+    """Return a mix of files by weight, in which each synthetic file has a given share of the pairs.
 
     `texts` are one text, or files with weights: with `{"a.tsv": 3, "b.tsv": 1}` three of four pairs
     that updates read are of `a.tsv`. The weight 0 for all of them reads every pair equally often.

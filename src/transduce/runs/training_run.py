@@ -320,7 +320,7 @@ def require_run_folder(folder: Path) -> None:
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """Raise InputError if settings differ from the run's stored ones; names and steps may differ.
+    """Raise InputError if settings differ, text names and steps aside, or if steps are too few.
 
     The steps must reach the run's last checkpoint or snapshot. Where 0 means "chosen for the
     machine", it matches any stored value.

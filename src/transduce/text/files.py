@@ -300,7 +300,7 @@ def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
-    """Read the rest of a line after `part`; return at most `MAX_LINE_BYTES` of the whole line."""
+    """Read on after `part` to the line's end or `MAX_LINE_BYTES` in all; return it with `part`."""
     line = io.BytesIO()  # grows in place; `readline` would join parts and need twice the memory
     while part:
         line.write(part)

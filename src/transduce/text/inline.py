@@ -215,7 +215,7 @@ def link_unlinked_span(inside: range, owners: list[int | None]) -> None:
 def find_longest_run(
     owners: Sequence[int | None], inside: range, limits: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return (start, end) of the longest run of target words linked to `inside`, or None if none.
+    """Return (start, end) of the longest run linked to `inside`, across unlinked words, or None.
 
     `owners` has the index of each target word's source word, or None; words with None may stand in
     the run. Only target words from `limits[0]` to `limits[1] - 1` are considered.

@@ -37,7 +37,7 @@ SIMILAR = 0.05  # two rows are similar if they differ by at most this, in nats a
 @final
 @dataclass(frozen=True)
 class Finding:
-    """A formula over a seed's values, and the range in which its number supports the claim."""
+    """A formula over one seed's values, and the range of results that supports the claim."""
 
     says: str
     value: str  # the name of a value, or two names with " / " or " - " between them

@@ -399,7 +399,7 @@ def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int
 def count_brackets(
     texts: Texts, *, parameters: BracketParameters, gold_tags: bool
 ) -> list[tuple[int, int, int, int, int]]:
-    """Return (matching, gold, output constituents, failed, skipped) for each pair of trees.
+    """Return each pair's matching, gold and output constituents, and if it failed or was skipped.
 
     `texts` are the output and the gold trees. `failed` and `skipped` are 0 or 1; if one is 1,
     there are 0 matching and output constituents.

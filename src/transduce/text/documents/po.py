@@ -158,7 +158,7 @@ def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> 
 def fill_gaps(
     lines: Sequence[str], header: Entry | None, gaps: Sequence[Gap], translations: Sequence[str]
 ) -> Joined:
-    """Return the PO text, gaps filled and doubtful entries marked fuzzy, and a note on each.
+    """Return the filled PO text, doubtful entries marked fuzzy, and a note on each doubtful entry.
 
     An entry is doubtful if a translation has other placeholders or tags, or is a plural
     form after the second.

@@ -109,7 +109,7 @@ class NewLines:
         return self.take(found)
 
     def take(self, found: bytes) -> bytes:
-        """Return the whole lines in `found`, or UNREADABLE for an over-long one; move the offset.
+        """Return whole lines, or only UNREADABLE at an over-long one's end; move the offset.
 
         `found` was read from `searched`. If no line ends in it, returns b"".
         """

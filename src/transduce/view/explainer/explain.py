@@ -332,7 +332,7 @@ def compute_example(translator: Translator, stored_model: Transformer, text: str
 
 
 def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any]:
-    """Return a model's Figure 1 in each language, and a dict from light to dark colours.
+    """Return two dicts by name: Figure 1 as SVG by language, and dark colours by light colours.
 
     The keys are "figures" and "night". A language is left out if the figure does not have it.
     """

@@ -174,7 +174,7 @@ def read_film(file: Path | None) -> list[Caption]:
 
 
 def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
-    """Yield each caption's (begin, end) in seconds; they share the film's spare time equally.
+    """Yield each caption's (begin, end) in seconds: reading time and an equal share of the rest.
 
     Translations that are too long for the film are shown for less time than reading takes.
     """
