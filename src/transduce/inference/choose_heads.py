@@ -198,7 +198,7 @@ def choose_heads_by_pairs(
     warnings: Sequence[LineWarning] = (),
     chosen: AlignmentHeads | None = None,
 ) -> AlignmentChoice:
-    """Return the heads that align these pairs best, and the results of other choices.
+    """Return the heads that align these pairs best, and other heads for comparison, all scored.
 
     If the model has heads already (`chosen`), they are scored, too. `warnings` become those of
     the result.
