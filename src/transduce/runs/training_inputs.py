@@ -108,7 +108,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     if inputs.minutes is None:
         return prepared
     if is_begun:
-        kept = "the run keeps the sizes and updates that it began with: minutes are for a new run"
+        kept = "the run keeps its sizes and updates: minutes shape a new run, in another folder"
         return replace(prepared, reasons=[*prepared.reasons, kept])
     recipe, told = fit_to_minutes(
         prepared.recipe, prepared.corpus, inputs.minutes, inputs.settings, inputs.rank
