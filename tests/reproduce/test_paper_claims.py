@@ -137,9 +137,10 @@ def test_convolutions_cost_2_k_n_d_squared_and_an_lstm_12(tmp_path):
 def test_paths_are_compared_at_twice_the_length_and_at_about_half_of_r(tmp_path, monkeypatch):
     """`tests/reproduce/test_table1_paths.py` measures such paths."""
 
-    def count_by_hand(kind, n, sizes, *, causal):
+    def count_by_hand(n, sizes, *, causal):
         assert not causal
-        return -(-(n - 1) // (sizes.encoder_neighbourhood // 2)) if kind.restricted else 1
+        reach = sizes.encoder_neighbourhood // 2 or n
+        return -(-(n - 1) // reach)
 
     monkeypatch.setattr(measures, "measure_path_length", count_by_hand)
     assert measures.measure_attention_paths(1, {}) == {
@@ -155,9 +156,9 @@ def test_paths_are_compared_at_twice_the_length_and_at_about_half_of_r(tmp_path,
 def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
     asked = []
 
-    def build_noted(kind, n, sizes, *rest, **named):
+    def build_noted(n, sizes, *rest, **named):
         asked.append((n, sizes.heads, sizes.d_k, sizes.d_v))
-        return build_layer(kind, n, sizes, *rest, **named)
+        return build_layer(n, sizes, *rest, **named)
 
     monkeypatch.setattr(measures, "build_layer", build_noted)
     monkeypatch.setattr(measures, "ROUNDS", 1)

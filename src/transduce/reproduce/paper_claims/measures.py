@@ -26,12 +26,12 @@ from transduce.reproduce.layer_costs.layers import (
     build_layer,
     build_sizes,
 )
-from transduce.reproduce.layer_costs.measure import measure_seconds
-from transduce.reproduce.layer_costs.trace import (
+from transduce.reproduce.layer_costs.measure import (
     WIDE,
     count_operations,
     measure_path_length,
     measure_peak_bytes,
+    measure_seconds,
 )
 from transduce.reproduce.result import read_result
 from transduce.settings import Architecture, Data, Recipe, Search, Training
@@ -106,9 +106,9 @@ def measure_head_costs(seed: int, _runs: Runs) -> dict[str, float]:
     for heads in (8, 1):
         width = 512 // heads
         sizes = Architecture(heads=heads, d_k=width, d_v=width)
-        layer = build_layer(FULL, 128 + seed % 16, sizes)
+        layer = build_layer(128 + seed % 16, sizes)
         found |= measure_cost(f"{heads}", layer.build_update())
-        exact = build_layer(FULL, 128, sizes, dtype=EXACT)
+        exact = build_layer(128, sizes, dtype=EXACT)
         found[f"{heads} operations"] = float(sum(count_operations(exact)))
     return found
 
@@ -120,7 +120,7 @@ def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
     """
 
     def count(kind: LayerKind, n: int, d: int, k: int = 3) -> float:
-        layer = build_layer(kind, n, build_sizes(kind, d, k, r=5), dtype=EXACT)
+        layer = build_layer(n, build_sizes(kind, d, k, r=5), dtype=EXACT)
         return float(count_operations(layer)[0])
 
     found: dict[str, float] = {f"convolution {k}": count(CONVOLUTION, 64, 64, k) for k in (3, 9)}
@@ -136,9 +136,9 @@ def measure_attention_paths(_seed: int, _runs: Runs) -> dict[str, float]:
     found: dict[str, float] = {}
     for n, r in ((33, 5), (65, 5), (65, 9)):
         sizes = build_sizes(RESTRICTED, WIDE, 3, r)
-        found[f"{n} {r}"] = float(measure_path_length(RESTRICTED, n, sizes, causal=False))
+        found[f"{n} {r}"] = float(measure_path_length(n, sizes, causal=False))
     full = build_sizes(FULL, WIDE, 3, 5)
-    return found | {"full": float(measure_path_length(FULL, 65, full, causal=False))}
+    return found | {"full": float(measure_path_length(65, full, causal=False))}
 
 
 # --- Small models that are trained ----------------------------------------------------------------
