@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import final
 
 from transduce.datasets.languages import shorten_code
@@ -38,9 +37,7 @@ INDEX = "mtdata.index.*.jsonl"
 LINE_LIMIT = 1 << 20  # bytes of an index line; real ones have a few hundred
 WRITES_IT = "`uvx mtdata index` writes it"
 # readers of the file formats that have one file for each language
-SIDES: Mapping[str, LineReader] = MappingProxyType(
-    {"txt": strip_newlines, "sgm": read_sgml_segments}
-)
+SIDES: Mapping[str, LineReader] = {"txt": strip_newlines, "sgm": read_sgml_segments}
 
 
 @final
