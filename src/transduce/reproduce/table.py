@@ -73,11 +73,6 @@ class TableRow:
         return Measurements(values) if values else None
 
     @property
-    def parameters(self) -> int:
-        """The number of parameters, which is equal for every seed."""
-        return self.runs[0].parameters
-
-    @property
     def has_diverged(self) -> bool:
         """Whether any run's perplexity is the vocabulary size or more, as by uniform guessing."""
         return not all(
@@ -110,11 +105,6 @@ class ResultTable:
         """What scale and caller changed in every row, as texts such as "training.steps / 50"."""
         changed = (f"{path} = {value}" for path, value in self.changes.items())
         return (*scale_by_name(self.scale).settings, *changed)
-
-    @property
-    def missing(self) -> list[str]:
-        """The names of the table's rows that have no result."""
-        return [name for name in self.recipes if name not in self.rows]
 
 
 def build_table(results: Sequence[RowResult], recipes: Mapping[str, Recipe]) -> ResultTable:

@@ -121,7 +121,7 @@ def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
         row.bleu.format(2),
         row.paper_bleu.format(2) if row.paper_bleu else "",
         row.perplexity.format(2),
-        f"{row.parameters / 1e6:.2f}",
+        f"{run.parameters / 1e6:.2f}",
         str(len(run.averaged)),
         f"{run.updates:,}",
         f"{fmean(one.seconds for one in row.runs) / 60:.1f}",
