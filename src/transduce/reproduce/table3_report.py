@@ -12,8 +12,7 @@ from transduce.reproduce.report import (
     describe_conditions,
     wrap_single_values,
 )
-from transduce.reproduce.table import ResultTable
-from transduce.reproduce.table_claims import Claim, compare_claims, describe_significance
+from transduce.reproduce.table import Claim, ResultTable, compare_claims, describe_significance
 from transduce.settings.recipe import Value, with_changes
 
 COUNTS = (

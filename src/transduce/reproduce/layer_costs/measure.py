@@ -24,7 +24,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, final
 
@@ -34,6 +33,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
+from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
 from transduce.machine.limits import memory_bytes
 from transduce.mixing.layers import RecurrentLayer
@@ -217,9 +217,7 @@ def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> 
         on_message(kind.name)
         points = tuple(measure_point(kind, n, d, plan) for n, d in plan.points())
         rows.append(LayerRow(kind, points, tuple(measure_paths(kind, plan)), plan))
-    date = datetime.now(UTC).strftime("%Y-%m-%d")
-    where = describe_environment(torch.device("cpu"))
-    return LayerTable(tuple(rows), plan, where, date)
+    return LayerTable(tuple(rows), plan, describe_environment(torch.device("cpu")), today())
 
 
 def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:

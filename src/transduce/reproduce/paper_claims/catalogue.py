@@ -38,7 +38,7 @@ from transduce.reproduce.layer_costs.measure import (
     measure_seconds,
 )
 from transduce.reproduce.result import read_result
-from transduce.reproduce.table_claims import STUDENT
+from transduce.reproduce.table import STUDENT
 from transduce.settings import Architecture, Data, Recipe, Search, Training
 from transduce.settings.recipe import Value, with_changes
 
