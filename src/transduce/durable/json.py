@@ -120,7 +120,12 @@ def add_checksum(body: Mapping[str, object]) -> bytes:
 def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
     """Parse checksummed JSON, drop its format and sha256; FolderError if altered or too new."""
     values = read_json(data, file)
-    require_format(values.get("format"), file)
+    written = values.get("format")
+    if type(written) is not int or written < 1:
+        raise FolderError("names no format", DAMAGED, file=file)
+    if written > FORMAT:
+        fact = f"has format {written}, and this version reads format {FORMAT} at most"
+        raise NewerFormatError(fact, NEWER, file=file)
     expected = values.pop("sha256", None)
     if data != add_checksum(values):
         found = hashlib.sha256(to_json(values)).hexdigest()
@@ -130,15 +135,6 @@ def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
         raise FolderError(fact, DAMAGED, file=file)
     del values["format"]
     return values
-
-
-def require_format(written: object, file: Path) -> None:
-    """Raise FolderError unless this version of transduce can read a file's format number."""
-    if type(written) is not int or written < 1:
-        raise FolderError("names no format", DAMAGED, file=file)
-    if written > FORMAT:
-        fact = f"has format {written}, and this version reads format {FORMAT} at most"
-        raise NewerFormatError(fact, NEWER, file=file)
 
 
 Record = TypeVar("Record")
@@ -182,8 +178,7 @@ def parse_field(name: str, wanted: Any, value: Any) -> Any:  # noqa: ANN401 - va
     if wanted is float and type(value) is int and abs(value) <= LARGEST[int]:
         value = float(value)
     wanted = dict if typing.get_origin(wanted) is Mapping else wanted
-    if type(value) is not wanted:
-        raise ValueError(f"{name} is {repr(value)[:40]}")
-    if wanted in (int, float) and not 0 <= value <= LARGEST[wanted]:
+    is_number = wanted in (int, float)
+    if type(value) is not wanted or (is_number and not 0 <= value <= LARGEST[wanted]):
         raise ValueError(f"{name} is {repr(value)[:40]}")
     return value
