@@ -214,7 +214,7 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
     encoder, decoder = (
         read_count(values, f"{side}_layers", file) for side in ("encoder", "decoder")
     )
-    is_scaled = read_flag({"scale_embedding": False} | values, "scale_embedding", file)
+    is_scaled = read_flag({"scale_embedding": False, **values}, "scale_embedding", file)
     changes = {
         "architecture.layers": encoder,
         "architecture.decoder_layers": 0 if decoder == encoder else decoder,
