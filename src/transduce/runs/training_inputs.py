@@ -221,11 +221,8 @@ def choose_adapted_recipe(
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
     """Refuse texts beside a prepared corpus, and arguments without the others that they need."""
     texts = (inputs.train, None if inputs.dev is False else inputs.dev, inputs.old)
-    require(
-        inputs.store is None or all(text is None for text in texts),
-        "texts and a prepared corpus were named",
-        "leave out one of them",
-    )
+    is_one = inputs.store is None or all(text is None for text in texts)
+    require(is_one, "texts and a prepared corpus were named", "leave out one of them")
     require(
         inputs.old is None or (inputs.parent is not None and inputs.train is not None),
         "old text is mixed into new text when a trained model goes on",
@@ -257,11 +254,8 @@ def open_new_and_old(inputs: TrainingInputs, data: Data) -> Opened:
 def require_same_text(run: Path, text: Pairs) -> None:
     """Refuse a training text other than the run's, before a corpus is prepared in the run."""
     if text.fingerprint() != read_data_facts(run).inputs["train"]:
-        fact, hint = (
-            "this run was begun on another text",
-            "name that text, or choose another folder",
-        )
-        raise InputError(fact, hint, file=run)
+        hint = "name that text, or choose another folder"
+        raise InputError("this run was begun on another text", hint, file=run)
 
 
 def open_or_prepare(
