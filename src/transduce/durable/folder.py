@@ -79,6 +79,7 @@ def atomic_folder(
                 writer = FolderWriter(temporary, path)
                 yield writer
                 assert not {"kind", "files"} & set(about), "these keys are reserved"
+                assert MANIFEST not in writer.files, "the manifest is written here"
                 manifest = to_checksummed_json({"kind": kind, **about, "files": writer.files})
                 writer.write(MANIFEST, manifest)
                 with raise_save_errors(path):

@@ -4,7 +4,6 @@ Repeated keys, NaN, infinite numbers, lone surrogates and more than 20 levels ar
 """
 
 import dataclasses
-import functools
 import hashlib
 import json
 import math
@@ -12,7 +11,7 @@ import sys
 import types
 import typing
 from codecs import BOM_UTF8
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -70,32 +69,20 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def require_plain(value: object) -> None:
+def require_plain(value: object, depth: int = MAX_DEPTH) -> None:
     """Raise ValueError for deep nesting, infinite numbers and text with half a surrogate pair."""
-    layer: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        for item in layer:
-            if isinstance(item, float) and not math.isfinite(item):
-                raise ValueError("a number is too large")
-            if isinstance(item, str):
-                require_whole(item)
-        inner = [item for item in layer if isinstance(item, dict | list)]
-        layer = [
-            part
-            for item in inner
-            for part in (chain.from_iterable(item.items()) if isinstance(item, dict) else item)
-        ]
-        if not layer:
-            return
-    raise ValueError("nested too deep")
-
-
-def require_whole(text: str) -> None:
-    """Raise ValueError for text with half of a surrogate pair, which no file can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{ascii(text)[:80]} has half of a character") from None
+    if not depth:
+        raise ValueError("nested too deep")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a number is too large")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{ascii(value)[:80]} has half of a character") from None
+    if isinstance(value, dict | list):
+        for part in chain.from_iterable(value.items()) if isinstance(value, dict) else value:
+            require_plain(part, depth - 1)
 
 
 FORMAT = 4
@@ -148,7 +135,7 @@ def parse_record(kind: type[Record], values: object) -> Record:
     """
     if not isinstance(values, dict):
         raise ValueError(f"{repr(values)[:40]} is no JSON object")
-    hints = field_types(cast("Hashable", kind))
+    hints = typing.get_type_hints(kind)
     for name in values:
         if name not in hints:
             raise ValueError(f"{name[:40]!r} is unknown")
@@ -158,13 +145,6 @@ def parse_record(kind: type[Record], values: object) -> Record:
         if field.default is field.default_factory is unset and field.name not in parsed:
             raise ValueError(f"{field.name} is missing")
     return kind(**parsed)
-
-
-@functools.cache
-def field_types(kind: type[Any]) -> Mapping[str, Any]:
-    """Return the type of each field of a dataclass by name."""
-    hints = typing.get_type_hints(kind)
-    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
 def parse_field(name: str, wanted: Any, value: Any) -> Any:  # noqa: ANN401 - values of JSON
