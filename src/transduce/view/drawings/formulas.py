@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import groupby
 
 from jaxtyping import Float
 from torch import Tensor
@@ -40,12 +41,12 @@ def draw_sinusoids(d_model: int, positions: int) -> str:
     table = compute_sinusoids(positions, d_model)
     title = "PE(pos, 2i) = sin(a), PE(pos, 2i+1) = cos(a), with a = pos / 10000^(2i/d_model)"
     dimension = Axis(0, d_model, LEFT, RIGHT, f"one of the d_model = {d_model} numbers")
-    position = Axis(0, positions, TOP + CELLS, TOP, "")
+    down = Axis(0, positions, TOP, TOP + CELLS, "")
     elements = [
         draw_text(title, LEFT, 28, bold=True),
         draw_text("position", LEFT - 6, TOP - 10, anchor="end", fill=QUIET),
         draw_legend(RIGHT - 150, TOP - 22),
-        *draw_position_axes(dimension, position),
+        *draw_position_axes(dimension, down),
         *draw_cells(table, dimension, CELLS / positions),
         *draw_waves(table, TOP + CELLS + GAP),
     ]
@@ -53,14 +54,13 @@ def draw_sinusoids(d_model: int, positions: int) -> str:
     return build_svg((WIDTH, TOP + CELLS + GAP + WAVES + 50), title, about, elements)
 
 
-def draw_position_axes(dimension: Axis, position: Axis) -> list[str]:
+def draw_position_axes(dimension: Axis, down: Axis) -> list[str]:
     """Return the SVG ticks and labels of the cells' two axes; position 0 is the top row."""
-    down = Axis(0, position.high, position.end, position.begin, "")
     found = [
         draw_text(f"{value:g}", LEFT - 6, down.to_pixel(value) + 10, anchor="end", fill=QUIET)
         for value in down.ticks()[:-1]
     ]
-    low = position.begin
+    low = down.end
     for value in dimension.ticks(9):
         x = dimension.to_pixel(value)
         found.append(f'<path d="M{x:g} {low:g}v5" stroke="{QUIET}"/>')
@@ -76,8 +76,11 @@ def draw_cells(table: Float[Tensor, "P d_model"], dimension: Axis, height: Numbe
     """
     paths = defaultdict[int, list[str]](list)
     for column, values in enumerate((table.T * SHADES).round().int().tolist()):
-        for first, end, shade in find_runs(values):
-            paths[shade].append(f"M{column}.5 {first}v{end - first}")
+        first = 0
+        for shade, run in groupby(values):
+            length = len(list(run))
+            paths[shade].append(f"M{column}.5 {first}v{length}")
+            first += length
     width = (dimension.end - dimension.begin) / dimension.high
     group = f'<g transform="translate({LEFT} {TOP}) scale({width:.5g} {height:.5g})">'
     lines = [
@@ -86,13 +89,6 @@ def draw_cells(table: Float[Tensor, "P d_model"], dimension: Axis, height: Numbe
         if shade
     ]
     return [group, *lines, "</g>"]
-
-
-def find_runs(values: list[int]) -> list[tuple[int, int, int]]:
-    """Return (start, end, value) of each run of equal values; `end` is exclusive."""
-    starts = [i for i, value in enumerate(values) if not i or values[i - 1] != value]
-    ends = [*starts[1:], len(values)]
-    return [(first, end, values[first]) for first, end in zip(starts, ends, strict=True)]
 
 
 def mix_colour(shade: int) -> str:

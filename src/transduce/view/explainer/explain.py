@@ -250,32 +250,29 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
 
 
 def choose_fitting_texts(translator: Translator) -> list[str]:
-    """Return the example sentences that are short enough for the page; InputError if none is."""
-    texts, most = choose_texts(translator), find_most_pieces(translator)
-    each = zip(texts, translator.task.encode_sources(texts), strict=True)
-    found = [text for text, ids in each if len(ids) <= most]
-    fact = f"the page of this model reads at most {most} pieces, and no sentence was given"
-    require(bool(found), fact, "give a short one: transduce explain MODEL TEXT -o explainer.html")
-    return found
+    """Return example sentences in the source language that are short enough for the page.
 
-
-def choose_texts(translator: Translator) -> list[str]:
-    """Return example sentences in the source language; raise InputError if none are known."""
-    data = translator.recipe.data
+    Raises InputError if none are known, or none is short enough.
+    """
+    data, most = translator.recipe.data, find_most_pieces(translator)
     if data.corpus == "phrasebook":
         from transduce.runs.texts import GeneratedCorpus
 
         lines = [source for source, _ in GeneratedCorpus("phrasebook", "test", 60).read()]
         drawn = [line for line in lines if len(line.split()) in WORDS][:TRIED]
-        return [*WORD_ORDER, *TWO_CLAUSES, *drawn]
-    if not translator.task.has_words:
-        return ["a b c d", "e a d c b", "b b a"]
-    require(
-        data.source_language in ("en", *UNNAMED),
-        f"the model reads {data.source_language}, and no sentence was given",
-        "give one: transduce explain MODEL TEXT -o explainer.html",
-    )
-    return [*WORD_ORDER, *TWO_CLAUSES, *ENGLISH]
+        texts = [*WORD_ORDER, *TWO_CLAUSES, *drawn]
+    elif not translator.task.has_words:
+        texts = ["a b c d", "e a d c b", "b b a"]
+    else:
+        fact = f"the model reads {data.source_language}, and no sentence was given"
+        hint = "give one: transduce explain MODEL TEXT -o explainer.html"
+        require(data.source_language in ("en", *UNNAMED), fact, hint)
+        texts = [*WORD_ORDER, *TWO_CLAUSES, *ENGLISH]
+    each = zip(texts, translator.task.encode_sources(texts), strict=True)
+    found = [text for text, ids in each if len(ids) <= most]
+    fact = f"the page of this model reads at most {most} pieces, and no sentence was given"
+    require(bool(found), fact, "give a short one: transduce explain MODEL TEXT -o explainer.html")
+    return found
 
 
 def find_most_pieces(translator: Translator) -> int:
