@@ -1,8 +1,7 @@
-"""Draws two formulas: the positional encoding (section 3.5) and the learning rate (section 5.3)."""
+"""`transduce.draw_positions` and `draw_rate`: formulas of sections 3.5 and 5.3 as SVG."""
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
 from itertools import groupby
 
 from jaxtyping import Float
@@ -10,7 +9,10 @@ from torch import Tensor
 
 from transduce.paper.model import compute_sinusoids
 from transduce.paper.training import scaled_learning_rate
+from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
+from transduce.settings.fields import require
+from transduce.text.arguments import require_count
 from transduce.view.drawings.axes import (
     CATEGORY10,
     QUIET,
@@ -21,6 +23,10 @@ from transduce.view.drawings.axes import (
     draw_text,
 )
 
+BASE = "table3/base"
+POSITIONS = 100
+MAX_POSITIONS = 2_000  # a file with more would have many megabytes
+MAX_NUMBERS = 4_000_000  # sines and cosines in a picture
 WIDTH, LEFT, RIGHT = 720, 64, 690
 TOP, CELLS, GAP, WAVES = 62, 280, 110, 110  # heights: margin, cells, gap, waves
 SHADES = 8  # for numbers above 0, and as many for numbers below 0
@@ -31,13 +37,29 @@ POINTS = 240  # points of each line after its warm-up
 WARMUPS = 5  # the drawing ends by default at this multiple of the longest warm-up
 
 
-def draw_sinusoids(d_model: int, positions: int) -> str:
-    """Return the sines and cosines of positions 0 to `positions` - 1 as SVG.
+def draw_positions(recipe: str | Recipe = BASE, *, positions: int = POSITIONS) -> str:
+    """Return a recipe's sinusoids of the first `positions` positions as SVG    (section 3.5)
 
-    In the upper plot a row is a position and a column one of the d_model numbers; numbers above 0
-    are blue, numbers below 0 orange. The lower plot has some of the numbers as waves over the
-    positions.
+        svg = transduce.draw_positions("demo", positions=60)
+
+    Raises InputError for a recipe that has other positions.
     """
+    require_count("positions", positions)
+    fact = f"positions must be at most {MAX_POSITIONS:,}, not {positions:,}"
+    require(positions <= MAX_POSITIONS, fact)
+    chosen = find_recipe(recipe)
+    require(
+        chosen.architecture.positions == "sinusoidal",
+        f"architecture.positions of {chosen.name} is {chosen.architecture.positions}, and the "
+        "paper's sinusoids are drawn",
+        f"a recipe that has them, such as {BASE}",
+    )
+    d_model = chosen.architecture.d_model
+    fact = f"{positions:,} positions of {d_model:,} numbers are too many to draw"
+    require(positions * d_model <= MAX_NUMBERS, fact, f"--positions {MAX_NUMBERS // d_model}")
+
+    # In the upper plot a row is a position and a column one of the d_model numbers; numbers above 0
+    # are blue, numbers below 0 orange. The lower plot has some of the numbers as waves.
     table = compute_sinusoids(positions, d_model)
     title = "PE(pos, 2i) = sin(a), PE(pos, 2i+1) = cos(a), with a = pos / 10000^(2i/d_model)"
     dimension = Axis(0, d_model, LEFT, RIGHT, f"one of the d_model = {d_model} numbers")
@@ -140,21 +162,33 @@ def write_rate(rate: float) -> str:
     return found if math.isclose(float(found), rate) else f"{rate:.3g}"
 
 
-def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
-    """Return the learning rate of each recipe as SVG, from step 1 to `steps` (see `draw_rate`)."""
-    longest = max(one.training.steps for one in recipes)
-    warmup = max(one.training.warmup for one in recipes)
+def draw_rate(*recipes: str | Recipe, steps: int | None = None) -> str:
+    """Return each recipe's learning rate over the training steps as SVG    (equation 3)
+
+        svg = transduce.draw_rate("table3/base", "table3/big", steps=20_000)
+
+    Without a recipe the paper's base model is drawn. The last step is `steps`, by default five
+    times the longest warm-up or the end of the longest training, whichever comes first.
+    """
+    if steps is not None:
+        require_count("steps", steps)
+        require(steps > 1, "steps must be at least 2, not 1")
+    chosen, most = [find_recipe(one) for one in recipes or (BASE,)], len(CATEGORY10)
+    fact = f"at most {most} recipes have a colour of their own, and these are {len(chosen)}"
+    require(len(chosen) <= most, fact)
+    longest = max(one.training.steps for one in chosen)
+    warmup = max(one.training.warmup for one in chosen)
     last = steps or max(2, min(longest, WARMUPS * warmup))
-    peaks = [rate_at(recipe, min(last, recipe.training.warmup)) for recipe in recipes]
+    peaks = [rate_at(recipe, min(last, recipe.training.warmup)) for recipe in chosen]
     across = Axis(0, last, LEFT, RIGHT, "training step")
     up = Axis(0, 1.1 * max(peaks) or 1, RATE_LOW, RATE_TOP, "learning rate")
     frame = Frame(across, up, write_up=write_rate)
     lines = [
         frame.draw_line(compute_points(recipe, last), colour)
-        for recipe, colour in zip(recipes, CATEGORY10, strict=False)
+        for recipe, colour in zip(chosen, CATEGORY10, strict=False)
     ]
     title = "Learning rate by equation 3: d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)"
-    names = [describe_line(recipe, peak) for recipe, peak in zip(recipes, peaks, strict=True)]
+    names = [describe_line(recipe, peak) for recipe, peak in zip(chosen, peaks, strict=True)]
     labels = [
         draw_text(name, RIGHT, RATE_TOP + 18 * (number + 1), anchor="end", fill=CATEGORY10[number])
         for number, name in enumerate(names)
