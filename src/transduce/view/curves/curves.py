@@ -22,15 +22,13 @@ from transduce.runs.plots import encode_image
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
 from transduce.training.journal import LOG
+from transduce.view.curves.page import build_curves_page
 from transduce.view.curves.read_log import RunLog, Updates, Validation, read_run_log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PICTURES = (".svg", ".png")
-FIGURES = ".csv"
-PAGE = ".html"
-OUTPUT_KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures", PAGE: "page"}
+OUTPUT_KINDS = {".html": "page", ".svg": "picture", ".png": "picture", ".csv": "figures"}
 GROUPS = 200  # at most this many groups of updates are drawn, each as one point
 Value = TypeVar("Value")
 
@@ -71,10 +69,11 @@ def curves(
         (curve,) = transduce.curves("run", output="curves.html")
         perplexities = [point.perplexity for point in curve.points]
     """
-    file = None if output is None else read_path("output", output)
-    if output is not None and file is not None:
+    kind, file = "", Path()
+    if output is not None:
+        file = read_path("output", output)
         require_file_name(output)
-        require_curves_output(file)
+        kind = require_curves_output(file)
     require(bool(runs), "no run was named", "transduce.curves('run')")
     folders = [read_path("runs", run) for run in runs]
     named = zip(name_runs(folders), folders, strict=True)
@@ -88,8 +87,13 @@ def curves(
     found = tuple(
         RunCurve(name, folder, tuple(compute_points(log))) for name, (folder, log) in logs.items()
     )
-    if file is not None:
-        data = encode_curves(file.suffix, found, logs, full=full)
+    if output is not None:
+        if kind == "figures":
+            data = encode_csv(found)
+        elif kind == "page":
+            data = build_curves_page(logs, full=full)
+        else:
+            data = draw_curves({name: log for name, (_, log) in logs.items()}, file.suffix[1:])
         write_atomically(resolve_output(file), data)
     return found
 
@@ -100,8 +104,7 @@ def require_curves_output(output: Path) -> str:
     Raises InputError for another suffix, or for a picture if matplotlib is not installed.
     """
     if output.suffix not in OUTPUT_KINDS:
-        pictures = " or ".join(PICTURES)
-        fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
+        fact = f"{output}: a page is .html, a picture .svg or .png, figures are .csv"
         raise InputError(fact, "-o curves.html")
     kind = OUTPUT_KINDS[output.suffix]
     if kind == "picture":
@@ -109,19 +112,6 @@ def require_curves_output(output: Path) -> str:
 
         require_matplotlib()
     return kind
-
-
-def encode_curves(
-    suffix: str, found: Sequence[RunCurve], logs: Mapping[str, tuple[Path, RunLog]], *, full: bool
-) -> bytes:
-    """Return the curves of runs as a page, image or CSV, chosen by `suffix`, such as ".html"."""
-    if OUTPUT_KINDS[suffix] == "figures":
-        return encode_csv(found)
-    if OUTPUT_KINDS[suffix] == "page":
-        from transduce.view.curves.page import build_curves_page
-
-        return build_curves_page(logs, full=full)
-    return draw_curves({name: log for name, (_, log) in logs.items()}, suffix.removeprefix("."))
 
 
 def name_runs(runs: Sequence[Path]) -> list[str]:

@@ -186,22 +186,11 @@ def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
         yield begin, now
 
 
-def choose_lines(header: Mapping[str, Any]) -> list[Caption]:
-    """Return those captions of a page's film whose `needs` the page meets."""
-    has = {
-        "": True,
-        "turn": header["reading"]["turns"] > 0,
-        "positions": bool(header["experiments"]["positions"]["text"]),
-        "stages": len(header["stages"]) > 1,
-    }
-    lines = [Caption(**line) for line in header["film"]]
-    return [line for line in lines if has[line.needs]]
-
-
 def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, str]) -> str:
     """Return a page's film as Markdown: for each line its time, what is said, and what is seen.
 
-    `said` is the translation of the film's sentence; `texts` translate captions, goals, pictures.
+    Lines whose `needs` the page does not meet are left out. `said` is the translation of the film's
+    sentence; `texts` translate captions, goals, pictures.
     """
     swap, reading = header["experiments"]["positions"], header["reading"]
     stages = header["stages"]
@@ -215,7 +204,10 @@ def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, s
         else f"“{reading['text']}”",
         "stages": f"{sentence} · {', '.join(steps)}",
     }
-    film = choose_lines(header)
+    has = {"": True, "turn": reading["turns"] > 0}
+    has |= {"positions": bool(swap["text"]), "stages": len(stages) > 1}
+    lines = [Caption(**one) for one in header["film"]]
+    film = [line for line in lines if has[line.needs]]
     captions = [texts.get(line.text, line.text) for line in film]
     written = [f"# {texts.get(FILM_TITLE, FILM_TITLE)}", ""]
     for line, text, (begin, end), before in zip(
