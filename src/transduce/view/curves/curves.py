@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TypeVar, final
 
 import numpy as np
 from jaxtyping import Float64
@@ -24,9 +24,6 @@ from transduce.text.arguments import read_path
 from transduce.training.journal import LOG
 from transduce.view.curves.page import build_curves_page
 from transduce.view.curves.read_log import RunLog, Updates, Validation, read_run_log
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 OUTPUT_KINDS = {".html": "page", ".svg": "picture", ".png": "picture", ".csv": "figures"}
 GROUPS = 200  # at most this many groups of updates are drawn, each as one point
@@ -125,7 +122,10 @@ def name_runs(runs: Sequence[Path]) -> list[str]:
 
 
 def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
-    """Return a "png" or "svg" image of the runs' perplexities, and of scores if there are any."""
+    """Return a "png" or "svg" image of the runs' perplexities, and of scores if there are any.
+
+    Training perplexity is a thin line, that of the development set a thick one.
+    """
     from matplotlib.figure import Figure
 
     scored = {
@@ -139,13 +139,17 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
     panels = figure.subplots(1, 1 + with_scores, squeeze=False)[0]
     panels[0].set(yscale="log", title="perplexity a piece, without smoothing")
     for number, (name, log) in enumerate(logs.items()):
-        draw_perplexity(panels[0], labels[name], log, f"C{number}")
+        means = average_evenly(log.updates, GROUPS)
+        points = [(step, finite_perplexity(nats)) for step, nats in means]
+        panels[0].plot(*zip(*points, strict=True), color=f"C{number}", linewidth=0.6, alpha=0.7)
+        steps, dev = [one.step for one in log.validations], dev_perplexities(log)
+        panels[0].plot(steps, dev, color=f"C{number}", marker=".", label=labels[name])
         if with_scores:
-            panels[1].set(
-                title=f"{', '.join(map(to_label, sorted(score_names)))} of the development set"
-            )
             steps, scores = [one.step for one in scored[name]], [one.score for one in scored[name]]
             panels[1].plot(steps, scores, color=f"C{number}", marker=".", label=labels[name])
+    if with_scores:
+        names = ", ".join(map(to_label, sorted(score_names)))
+        panels[1].set_title(f"{names} of the development set")
     dev = [one for log in logs.values() for one in dev_perplexities(log)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
     if highest:  # hide the first updates' high perplexity; 0 is on no logarithmic axis
@@ -167,14 +171,6 @@ def to_label(name: str) -> str:
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
     shown = (one if font.get_char_index(ord(one)) else ascii(one)[1:-1] for one in name)
     return re.sub("^_", " _", "".join(shown).replace("$", r"\$"))
-
-
-def draw_perplexity(panel: "Axes", label: str, log: RunLog, color: str) -> None:
-    """Draw a run's training perplexity (thin line) and development perplexity (thick line)."""
-    points = [(step, finite_perplexity(nats)) for step, nats in average_evenly(log.updates, GROUPS)]
-    panel.plot(*zip(*points, strict=True), color=color, linewidth=0.6, alpha=0.7)
-    steps = [found.step for found in log.validations]
-    panel.plot(steps, dev_perplexities(log), color=color, marker=".", label=label)
 
 
 def dev_perplexities(log: RunLog) -> list[float]:

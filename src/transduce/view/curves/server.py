@@ -56,18 +56,6 @@ def read_growing_log(run: Path) -> RunLog:
     return resolve_resumes(replace(part, tail=b""))
 
 
-def has_line_end(path: Path, offset: int) -> bool:
-    """Return whether a line of a file ends just before an offset; true at offset 0.
-
-    False means that the file was replaced after the offset was noted.
-    """
-    if offset == 0:
-        return True
-    with open_regular(path) as stream:
-        stream.seek(offset - 1)
-        return stream.read(1) == b"\n"
-
-
 @final
 class NewLines:
     """A reader of the whole lines that are written into a log after an offset."""
@@ -84,9 +72,11 @@ class NewLines:
         """
         if is_missing(self.path):
             return b"" if self.offset == 0 else None
-        if not has_line_end(self.path, self.offset):
-            return None
         with open_regular(self.path) as stream:
+            if self.offset:
+                stream.seek(self.offset - 1)
+                if stream.read(1) != b"\n":  # a line ended there when the offset was noted
+                    return None
             stream.seek(self.searched)
             found = stream.read(MAX_BYTES)
         begun = self.searched > self.offset  # in the middle of a line of more than MAX_BYTES
