@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+import transduce
 from transduce.cli import display, options
 from transduce.cli.recipes import KnownRecipe, RecipeOrFolder
 from transduce.errors import InputError
@@ -60,19 +61,13 @@ def command(
     from transduce.durable.files import write_atomically
     from transduce.durable.folder import resolve_output
     from transduce.recipes import by_name
-    from transduce.view.drawings import draw
 
-    functions: dict[str, Callable[..., str]] = {
-        "model": draw.draw_model,
-        "attention": draw.draw_attention,
-        "positions": draw.draw_positions,
-        "rate": draw.draw_rate,
-    }
-    named = recipes or [KnownRecipe(by_name(draw.BASE))]
+    draw: Callable[..., str] = getattr(transduce, f"draw_{what}")
+    named = recipes or [KnownRecipe(by_name("table3/base"))]
     chosen = [one.with_recipe(customise_recipe(one.recipe, dict(changes))) for one in named]
     if what == "model":
         chosen_options["symbols"] = chosen[0].sizes
-    svg = functions[what](*(one.recipe for one in chosen), **chosen_options)
+    svg = draw(*(one.recipe for one in chosen), **chosen_options)
     write_atomically(resolve_output(output), svg.encode())
     display.print_note(f"the picture: {output}")
 
