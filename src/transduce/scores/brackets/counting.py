@@ -15,11 +15,11 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 from transduce.errors import InputError
 from transduce.scores.brackets.parameters import BracketParameters, is_pair
-from transduce.scores.score import CountScorer, Figures, Metric, Texts, percentage
+from transduce.scores.score import CountScorer, Metric, Result, Texts, percentage
 from transduce.text.trees.tree import Constituent
 from transduce.text.words import BLANKS
 from transduce.version import __version__
@@ -318,37 +318,14 @@ def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> 
         latest[start] = max(end, latest.get(start, end))
         earliest[end] = min(start, earliest.get(end, start))
     starts, ends = sorted(latest), sorted(earliest)
-    latest_ends = RangeMaximum([latest[start] for start in starts])
-    negated_starts = RangeMaximum([-earliest[end] for end in ends])
+    latest_ends = [latest[start] for start in starts]
+    earliest_starts = [earliest[end] for end in ends]
     count = 0
     for _, a, b in test:
-        starts_inside = slice(bisect_right(starts, a), bisect_left(starts, b))
-        ends_inside = slice(bisect_right(ends, a), bisect_left(ends, b))
-        count += latest_ends.exceeds(starts_inside, b) or negated_starts.exceeds(ends_inside, -a)
+        of_starts_inside = latest_ends[bisect_right(starts, a) : bisect_left(starts, b)]
+        of_ends_inside = earliest_starts[bisect_right(ends, a) : bisect_left(ends, b)]
+        count += max(of_starts_inside, default=b) > b or min(of_ends_inside, default=a) < a
     return count
-
-
-@final
-class RangeMaximum:
-    """A table that tells in constant time whether a range of a list has a value above a limit."""
-
-    def __init__(self, values: list[int]) -> None:
-        # levels[k][i] is the maximum of the 2^k numbers from i on
-        self.levels, width = [values], 1
-        while 2 * width <= len(values):
-            last = self.levels[-1]
-            self.levels.append(list(map(max, last, last[width:])))
-            width *= 2
-
-    def exceeds(self, indices: slice, limit: int) -> bool:
-        """Return whether any value in the slice `indices` is above `limit`."""
-        count = indices.stop - indices.start
-        if count <= 0:
-            return False
-        level = self.levels[count.bit_length() - 1]
-        return (
-            max(level[indices.start], level[indices.stop - (1 << count.bit_length() - 1)]) > limit
-        )
 
 
 # --- F1 as a metric -------------------------------------------------------------------------------
@@ -382,18 +359,11 @@ def require_trees(texts: Texts) -> tuple[Texts, str]:
     return texts, ""
 
 
-def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int) -> Figures:
+def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int) -> Result:
     """Return F1 in percent; its details are recall and precision in percent, and the five sums."""
-    details: dict[str, Any] = {
-        "recall": percentage(matched, gold),
-        "precision": percentage(matched, test),
-        "matched": matched,
-        "gold": gold,
-        "test": test,
-        "failed": failed,
-        "skipped": skipped,
-    }
-    return Figures(percentage(2 * matched, gold + test), details)
+    rates = {"recall": percentage(matched, gold), "precision": percentage(matched, test)}
+    sums = {"matched": matched, "gold": gold, "test": test, "failed": failed, "skipped": skipped}
+    return Result(percentage(2 * matched, gold + test), rates | sums)
 
 
 def count_brackets(
