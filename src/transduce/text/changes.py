@@ -9,9 +9,8 @@ import random
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar, final
+from typing import NamedTuple, TypeVar
 
 from transduce.settings import Data
 from transduce.settings.data import CHANGES
@@ -158,9 +157,7 @@ CHANGE: Mapping[str, Change] = MappingProxyType(  # by the name of the setting
 )
 
 
-@final
-@dataclass(frozen=True)
-class DrawnChanges:
+class DrawnChanges(NamedTuple):
     """The changes drawn for a pair, as keys of `CHANGE`, and the seed of their random choices."""
 
     names: list[str]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
 from transduce.text.documents.document import Block, Document, ParseOptions, build_document
-from transduce.text.inline import Links
-from transduce.text.paragraphs import split_text
+from transduce.text.markup import Links
+from transduce.text.sentences import split_text
 
 NARROWEST, WIDEST = 40, 120
 LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -15,7 +15,7 @@ from transduce.text.documents.po import parse_po
 from transduce.text.documents.srt import TIMES, parse_srt
 from transduce.text.documents.xliff import parse_xliff
 from transduce.text.files import decode_line, display_name, read_bytes
-from transduce.text.inline import Links
+from transduce.text.markup import Links
 
 MAX_BYTES = 16 << 20  # size of the largest document; it is held in memory
 MARK = "\ufeff"  # a byte-order mark
