@@ -168,17 +168,14 @@ def find_sentences(
     """
     if line_end is not None and not line_end.search(text):
         line_end = None
-    code = read_primary_code(language)
-    if code in OUR_LANGUAGES or find_spec("sentencex") is None:
-        yield from find_sentences_in(
-            text, (0, len(text)), word, line_end, unescape, by_punctuation=True
-        )
-        return
-    from sentencex import segment
+    code, lengths = read_primary_code(language), [len(text)]
+    is_ours = code in OUR_LANGUAGES or find_spec("sentencex") is None
+    if not is_ours:
+        from sentencex import segment
 
-    ends = [0, *accumulate(map(len, segment(code, WIDE_BLANK.sub(" ", text))))]
-    for span in pairwise(ends):
-        yield from find_sentences_in(text, span, word, line_end, unescape, by_punctuation=False)
+        lengths = list(map(len, segment(code, WIDE_BLANK.sub(" ", text))))
+    for span in pairwise(accumulate(lengths, initial=0)):
+        yield from find_sentences_in(text, span, word, line_end, unescape, by_punctuation=is_ours)
 
 
 def find_sentences_in(

@@ -12,7 +12,7 @@ from typing import final
 
 from transduce.errors import InputError
 from transduce.text.files import display_name, read_lines, split_columns
-from transduce.text.trees.tree import Constituent, SymbolKind, Tree
+from transduce.text.trees.tree import Constituent, Tree
 
 SENTENCE_END = "."  # the token that ends a sentence in a file without blank lines
 # Whitespace refused in tokens and labels. Other spaces are allowed: treebanks have U+00A0 in words.
@@ -100,13 +100,6 @@ def tag_base_noun_phrases(tree: Tree) -> TaggedSentence:
 
 def find_base_noun_phrases(tree: Tree) -> list[Constituent]:
     """Return the NP constituents that contain no other NP, from left to right."""
-    found, latest = list[Constituent](), -1
-    constituents = tree.constituents
-    for kind, index in tree.walk():
-        if kind is SymbolKind.WORD or constituents[index].label != NOUN_PHRASE:
-            continue
-        if kind is SymbolKind.OPEN:
-            latest = index
-        elif index == latest:  # the closed NP contains no other NP
-            found.append(constituents[index])
-    return found
+    phrases = [one for one in tree.constituents if one.label == NOUN_PHRASE]  # in preorder
+    following = [*(one.start for one in phrases[1:]), len(tree.words)]
+    return [one for one, start in zip(phrases, following, strict=False) if start >= one.end]

@@ -35,6 +35,7 @@ from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one
 Form = Literal["xx", "numbered", "tags", "t2t"]
 FORMS: tuple[Form, ...] = get_args(Form)
 WORD_SYMBOL = "XX"
+ROOT = "S"  # the label of a root that repair adds
 # The word after the 64th is XX1 again, so that long sentences have no rare symbols.
 NUMBERED_SYMBOLS = tuple(f"{WORD_SYMBOL}{number}" for number in range(1, 65))
 # The prefix of the label in an opening and in a closing symbol.
@@ -151,29 +152,24 @@ class Repair:
 def repair_symbols(
     symbols: Sequence[str],
     words: Sequence[str],
+    tags: Sequence[str],
     form: Form,
-    *,
-    tags: Sequence[str] | None = None,
-    labels: Collection[str] | None = None,
-    root: str = "S",
+    labels: Collection[str],
 ) -> tuple[Tree, Repair]:
     """Build a tree over all words from any symbols; return it and counts of the repairs made.
 
     In the forms tags and t2t the symbols hold the part-of-speech tags. Otherwise, and for a word
-    without a symbol, the tags come from `tags`, or are XX. Only the form t2t needs `labels`, the
-    constituent labels; by default these are all X with a closing symbol /X. `root` is the label of
-    a root that has to be added. Raises InputError only if there are no words, or if `tags` does
-    not have one tag per word.
+    without a symbol, the tags come from `tags`. Only the form t2t needs `labels`, the constituent
+    labels. A root that has to be added has the label S. Raises InputError only if there are no
+    words, or if `tags` does not have one tag per word.
     """
     if not words:
         raise InputError("a tree needs at least one word")
-    given = (WORD_SYMBOL,) * len(words) if tags is None else tuple(tags)
-    require_one_per_word("tags", given, words)
-    known = find_closed_labels(symbols) if labels is None else labels
+    require_one_per_word("tags", tags, words)
     repair = Repair()
-    read, found = read_symbols(symbols, form, known, len(words), repair)
-    constituents = add_root(found, len(read), len(words), root, repair)
-    all_tags = given if form in WORD_SYMBOLS else (*read, *given[len(read) :])
+    read, found = read_symbols(symbols, form, labels, len(words), repair)
+    constituents = add_root(found, len(read), len(words), repair)
+    all_tags = tuple(tags) if form in WORD_SYMBOLS else (*read, *tags[len(read) :])
     all_labels, starts, ends = zip(*constituents, strict=True)
     return Tree(tuple(words), all_tags, all_labels, starts, ends), repair
 
@@ -215,7 +211,7 @@ def read_symbols(
 
 
 def add_root(
-    found: Sequence[Constituent], read: int, words: int, label: str, repair: Repair
+    found: Sequence[Constituent], read: int, words: int, repair: Repair
 ) -> list[Constituent]:
     """Return constituents in preorder with one root over all `words`, of which `read` were read.
 
@@ -227,7 +223,7 @@ def add_root(
     outer = find_outermost(kept)
     if len(outer) != 1:
         repair.roots_added += 1
-        return [Constituent(label, 0, words), *kept]
+        return [Constituent(ROOT, 0, words), *kept]
     (root,) = outer
     repair.words_moved += read - (root.end - root.start)
     return [root._replace(start=0, end=words), *kept[1:]]
