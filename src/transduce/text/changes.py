@@ -9,7 +9,6 @@ import random
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from transduce.settings import Data
@@ -145,16 +144,14 @@ def pick(options: Sequence[Option], draw: random.Random) -> Option:
     return options[int(draw.random() * len(options))]
 
 
-CHANGE: Mapping[str, Change] = MappingProxyType(  # by the name of the setting
-    {
-        "short_input": shorten,
-        "copied_token": copy_token,
-        "typos": mistype,
-        "no_end_mark": drop_end_mark,
-        "title_case": title_case,
-        "upper_case": upper_case,
-    }
-)
+CHANGE: Mapping[str, Change] = {  # by the name of the setting
+    "short_input": shorten,
+    "copied_token": copy_token,
+    "typos": mistype,
+    "no_end_mark": drop_end_mark,
+    "title_case": title_case,
+    "upper_case": upper_case,
+}
 
 
 class DrawnChanges(NamedTuple):

@@ -24,7 +24,7 @@ from transduce.text.trees.tree import SymbolKind, clean_tree, flat_tree
 
 
 def restored(symbols, words, form, tags=None, labels=None):
-    """The tree that symbols spell, which needed no repair, over words with the tag XX by default."""
+    """The tree that symbols spell, which needed no repair; words have the tag XX by default."""
     labels = find_closed_labels(symbols) if labels is None else labels
     tree, repair = repair_symbols(symbols, words, tags or ["XX"] * len(words), form, labels)
     assert not any(asdict(repair).values())

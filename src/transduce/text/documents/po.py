@@ -59,11 +59,6 @@ class Entry:
         """Return whether this entry is the file's header, which holds its settings."""
         return self.fields["msgid"].value == "" and "msgctxt" not in self.fields
 
-    @property
-    def end(self) -> int:
-        """Return the index of the first line after the entry's last field."""
-        return max(one.end for one in self.fields.values())
-
 
 @final
 @dataclass(frozen=True)
@@ -176,7 +171,8 @@ def fill_gaps(
     for entry in doubts:
         mark_fuzzy(new, entry)
     if header is not None and gaps:
-        for number in range(header.fields["msgid"].start, header.end):
+        end = max(one.end for one in header.fields.values())
+        for number in range(header.fields["msgid"].start, end):
             new[number] = [PLAIN_CHARSET.sub("charset=UTF-8", line) for line in new[number]]
     notes = [
         f"line {entry.fields['msgid'].start + 1}: {'; '.join(found)}"

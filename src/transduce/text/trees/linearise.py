@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
-from types import MappingProxyType
 from typing import Literal, NamedTuple, final, get_args
 
 from transduce.errors import InputError
@@ -42,9 +41,7 @@ NUMBERED_SYMBOLS = tuple(f"{WORD_SYMBOL}{number}" for number in range(1, 65))
 BRACKETS = {form: ("", "/") if form == "t2t" else ("(", ")") for form in FORMS}
 
 # The word symbols of each form without tags.
-WORD_SYMBOLS: Mapping[Form, Sequence[str]] = MappingProxyType(
-    {"xx": (WORD_SYMBOL,), "numbered": NUMBERED_SYMBOLS}
-)
+WORD_SYMBOLS: Mapping[Form, Sequence[str]] = {"xx": (WORD_SYMBOL,), "numbered": NUMBERED_SYMBOLS}
 
 
 class Symbol(NamedTuple):
