@@ -303,31 +303,20 @@ class MarkedWord:
 
 def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
     """Return an anchor, with the source words beside it, for each piece of markup in a sentence."""
-    anchors, words, before = list[Anchor](), 0, " "
-    for piece, after in zip(pieces, find_next_characters(pieces), strict=True):
+    texts = [INVISIBLE.sub("", one.raw) if one.kind == "text" else "" for one in pieces]
+    anchors = list[Anchor]()
+    for index, piece in enumerate(pieces):
+        if piece.kind == "text":
+            continue
+        left, right = "".join(texts[:index]), "".join(texts[index:])
+        words, before, after = len(left.split()), left[-1:] or " ", right[:1] or " "
         in_word = not before.isspace()
-        if piece.kind != "text":
-            first = words - 1 if in_word and not after.isspace() else words
-            is_apart = (not in_word or before in OPENING) and (after.isspace() or after in CLOSING)
-            alone = piece.kind == "empty" and is_apart
-            outside = {"open": before, "close": after}.get(piece.kind, after if alone else " ")
-            anchors.append(
-                Anchor(piece, words - 1, first, not in_word, alone, outside in PUNCTUATION)
-            )
-        elif text := INVISIBLE.sub("", piece.raw):
-            words += len(text.split()) - (in_word and not text[0].isspace())
-            before = text[-1]
+        first = words - 1 if in_word and not after.isspace() else words
+        is_apart = (not in_word or before in OPENING) and (after.isspace() or after in CLOSING)
+        alone = piece.kind == "empty" and is_apart
+        outside = {"open": before, "close": after}.get(piece.kind, after if alone else " ")
+        anchors.append(Anchor(piece, words - 1, first, not in_word, alone, outside in PUNCTUATION))
     return anchors
-
-
-def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
-    """Return, for each piece, the first visible character of the text after it, or a space."""
-    after, found = " ", list[str]()
-    for piece in reversed(pieces):
-        found.append(after)
-        if piece.kind == "text" and (text := INVISIBLE.sub("", piece.raw)):
-            after = text[0]
-    return found[::-1]
 
 
 def find_linked_sources(links: Links, source_count: int, target_count: int) -> list[int | None]:
@@ -336,13 +325,10 @@ def find_linked_sources(links: Links, source_count: int, target_count: int) -> l
     The first link of a target word counts, and links beyond the two word counts are ignored. If
     `links` is empty, the words are taken to be in the same order.
     """
-    owners: list[int | None] = [None] * target_count
-    for source, target in links:
-        if source < source_count and target < target_count and owners[target] is None:
-            owners[target] = source
-    if links:
-        return owners
-    return [target * source_count // target_count for target in range(target_count)]
+    if not links:
+        return [target * source_count // target_count for target in range(target_count)]
+    owners = {target: source for source, target in reversed(links) if source < source_count}
+    return [owners.get(target) for target in range(target_count)]
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:

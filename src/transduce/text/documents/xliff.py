@@ -310,11 +310,8 @@ def read_xliff(events: Sequence[Event], file: str) -> Xliff:
     root = next((event for event in events if event.kind == "start"), events[0])
     version = root.attributes.get("version", "")[:1]
     if root.name != "xliff" or version not in UNITS:
-        raise InputError(
-            "is no XLIFF of version 1 or 2",
-            "name the format that it has, such as --format html",
-            file=file,
-        )
+        hint = "name the format that it has, such as --format html"
+        raise InputError("is no XLIFF of version 1 or 2", hint, file=file)
     holder = "file" if version == "1" else "xliff"
     tags = [n for n, one in enumerate(events) if one.kind == "start" and one.name == holder]
     return Xliff(events, version, list(find_units(events, UNITS[version])), tags)
