@@ -268,17 +268,10 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
 
 def find_spans_strictly(labels: Labels) -> Iterator[Span]:
     """Yield the spans of BIO labels; ignore an I that continues no span; InputError for E or S."""
-    start, open_type = 0, ""
-    for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
-        if prefix in "ES":
-            raise InputError(
-                f"the prefix {prefix}- is not of the scheme bio-strict", "--scheme bio"
-            )
-        if prefix == "I" and kind == open_type:
-            continue
-        if open_type:
-            yield open_type, start, position - 1
-        start, open_type = position, kind if prefix == "B" else ""
+    prefixes = [split_label(label)[0] for label in labels]
+    for prefix in {"E", "S"}.intersection(prefixes):
+        raise InputError(f"the prefix {prefix}- is not of the scheme bio-strict", "--scheme bio")
+    yield from (span for span in find_spans_leniently(labels) if prefixes[span[1]] == "B")
 
 
 def find_runs(labels: Labels) -> Iterator[Span]:

@@ -218,12 +218,13 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
         line = raw.strip()
         match = FIELD.fullmatch(line)
         more = CONTINUATION.fullmatch(line) if name else None
-        begins = line.startswith("#") or (match is not None and match[1] in ("msgctxt", "msgid"))
-        if begins and has_ended(entry, match):
+        field_name = match[1] if match else ""
+        is_second = field_name == "msgid" and field_name in entry.fields
+        if entry.fields and (line.startswith("#") or field_name == "msgctxt" or is_second):
             entries.append(entry)
             entry = Entry()
         if match:
-            name = match[1]
+            name = field_name
             add_field(entry, name, Field(unescape(match[2]), number, number + 1), file)
         elif more:
             before = entry.fields[name]
@@ -239,15 +240,6 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
     for one in entries:
         require_complete(one, file)
     return entries
-
-
-def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether an entry ends before the next line: `match` is its field, None a comment."""
-    if not entry.fields:
-        return False
-    if match is not None and match[1] == "msgid":
-        return "msgid" in entry.fields
-    return True
 
 
 def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
