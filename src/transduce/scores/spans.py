@@ -269,7 +269,7 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
 def find_spans_strictly(labels: Labels) -> Iterator[Span]:
     """Yield the spans of BIO labels; ignore an I that continues no span; InputError for E or S."""
     prefixes = [split_label(label)[0] for label in labels]
-    for prefix in {"E", "S"}.intersection(prefixes):
+    if prefix := next(filter("ES".__contains__, prefixes), ""):
         raise InputError(f"the prefix {prefix}- is not of the scheme bio-strict", "--scheme bio")
     yield from (span for span in find_spans_leniently(labels) if prefixes[span[1]] == "B")
 

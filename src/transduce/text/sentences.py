@@ -24,7 +24,6 @@ from typing import final
 
 from transduce.settings.data import UNNAMED
 from transduce.text.clean import INVISIBLE
-from transduce.text.languages import read_primary_code
 
 CLOSING = "\"'”’“‘»«)]}"
 OPENING = "\"'“‘„‚”’«»([{¿¡–—-"
@@ -166,6 +165,8 @@ def find_sentences(
     A match of `line_end` between two words ends a sentence, too. `unescape` resolves the escapes
     in a word, such as `Caf&eacute;.`.
     """
+    from transduce.text.languages import read_primary_code  # here: few translations need it
+
     if line_end is not None and not line_end.search(text):
         line_end = None
     code, lengths = read_primary_code(language), [len(text)]
