@@ -233,7 +233,7 @@ class ZstdStream(io.RawIOBase):
     def __init__(self, packed: io.BufferedIOBase) -> None:
         self.packed = packed
         self.chunks = unpack_frames(packed)
-        self.ready = memoryview(b"")
+        self.ready = io.BytesIO()  # the last chunk
 
     def readable(self) -> bool:
         """Return True, because this stream can be read."""
@@ -241,16 +241,11 @@ class ZstdStream(io.RawIOBase):
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer with unpacked bytes and return the byte count, 0 at the end of the file."""
-        while not self.ready:
-            self.ready = memoryview(b"")  # an empty slice still holds its chunk; free it
-            chunk = next(self.chunks, None)
-            if chunk is None:
+        while not (count := self.ready.readinto(into)):
+            self.ready = io.BytesIO()  # frees the last chunk
+            if (chunk := next(self.chunks, None)) is None:
                 return 0
-            self.ready = memoryview(chunk)
-            del chunk
-        count = min(len(into), len(self.ready))
-        into[:count] = self.ready[:count]
-        self.ready = self.ready[count:]
+            self.ready = io.BytesIO(chunk)
         return count
 
     def close(self) -> None:
