@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import Literal, final
 
 from transduce.errors import InputError
@@ -394,16 +394,13 @@ def find_longest_run(
     `owners` has the index of each target word's source word, or None; words with None may stand in
     the run. Only target words from `limits[0]` to `limits[1] - 1` are considered.
     """
-    best, start, end = None, None, 0
-    for target in range(*limits):
-        owner = owners[target]
-        if owner is not None and owner not in inside:
-            start = None
-        elif owner is not None:
-            start, end = target if start is None else start, target + 1
-            if best is None or end - start > best[1] - best[0]:
-                best = start, end
-    return best
+    runs = list[tuple[int, int]]()
+    targets = groupby(range(*limits), key=lambda n: owners[n] is None or owners[n] in inside)
+    for is_run, group in targets:
+        linked = [target for target in group if owners[target] is not None]
+        if is_run and linked:
+            runs.append((linked[0], linked[-1] + 1))
+    return max(runs, key=lambda run: run[1] - run[0], default=None)
 
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:

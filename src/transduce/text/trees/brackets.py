@@ -222,15 +222,12 @@ def format_tree(tree: Tree, *, outer: str = "TOP") -> str:
     No outer bracket is written if `outer` is "" or already the root's label. A ( or ) in a word is
     written -LRB- or -RRB-.
     """
-    pieces = list[str]()
-    for step in tree.walk():
-        if step.kind is SymbolKind.OPEN:
-            pieces.append(f" ({format_atom(tree.labels[step.number])}")
-        elif step.kind is SymbolKind.WORD:
-            pieces.append(f" {format_leaf(tree, step.number)}")
-        else:
-            pieces.append(")")
-    brackets = "".join(pieces)[1:]
+    symbols = {
+        SymbolKind.OPEN: [f" ({format_atom(label)}" for label in tree.labels],
+        SymbolKind.WORD: [f" {format_leaf(tree, index)}" for index in range(len(tree.words))],
+        SymbolKind.CLOSE: [")"] * len(tree.labels),
+    }
+    brackets = "".join(symbols[kind][index] for kind, index in tree.walk())[1:]
     return f"({outer} {brackets})" if outer and tree.labels[:1] != (outer,) else brackets
 
 
