@@ -61,13 +61,9 @@ def split_clauses(normalised: str) -> list[str]:
 
 def join_words(words: list[str], is_last: list[bool]) -> list[str]:
     """Join words with spaces into parts (sentences or clauses); `is_last` marks each part's end."""
-    parts, part = list[str](), list[str]()
-    for word, last in zip(words, is_last, strict=True):
-        part.append(word)
-        if last:
-            parts.append(" ".join(part))
-            part = []
-    return [*parts, " ".join(part)] if part else parts
+    ends = [index for index, last in enumerate(is_last, start=1) if last]
+    cuts = pairwise([0, *ends, len(words)])
+    return [" ".join(words[start:end]) for start, end in cuts if start < end]
 
 
 def can_end_sentence(word: str) -> bool:
