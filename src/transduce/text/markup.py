@@ -93,10 +93,8 @@ class Template:
     flat: str
     markup: list[Piece]
     positions: list[int]  # the index in `flat` of each piece of markup
-    word: re.Pattern[str]  # matches a word, or a run of spaces, in `flat`
-    boundary: re.Pattern[str]  # matches the character for markup that ends a sentence
-    mark: str  # the character for all other markup
-    unescape: Callable[[str], str]  # resolves character references, such as &amp;
+    mark: re.Pattern[str]  # matches a character for markup
+    find: Callable[[str], Iterator[tuple[int, int]]]  # finds the sentences in a part of `flat`
 
 
 def split_markup(
@@ -116,16 +114,9 @@ def split_markup(
     """
     if not inline:
         pieces = [one if one.kind == "text" else Piece("boundary", one.raw) for one in pieces]
-    template = build_template(pieces, unescape, space)
-
-    def read_word(text: str) -> str:  # without inline markup
-        return unescape(text.replace(template.mark, ""))
-
-    found = find_sentences(template.flat, template.word, template.boundary, read_word, language)
-    split = cut_at_spans(
-        template.flat,
-        chain.from_iterable(split_balanced(template, span, language) for span in found),
-    )
+    template = build_template(pieces, unescape, space, language)
+    found = (split_balanced(template, span) for span in template.find(template.flat))
+    split = cut_at_spans(template.flat, chain.from_iterable(found))
     parts = expand_parts(  # in turn a string between sentences and a sentence; the last is empty
         template, chain.from_iterable(zip(split.between, (*split.sentences, ""), strict=True))
     )
@@ -141,33 +132,36 @@ def split_markup(
     return SplitMarkup(tuple(sentences), written, tuple(inner), escape)
 
 
-def build_template(pieces: Sequence[Piece], unescape: Callable[[str], str], space: str) -> Template:
+def build_template(
+    pieces: Sequence[Piece], unescape: Callable[[str], str], space: str, language: str
+) -> Template:
     """Join pieces into a template, with a private-use character in place of each piece of markup.
 
-    `space` is a regular expression that matches one space. Raises InputError if the text leaves
-    fewer than two private-use characters unused.
+    The parameters are those of `split_markup`. Raises InputError if the text leaves fewer than two
+    private-use characters unused.
     """
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
     if len(free) < 2:
         raise InputError(f"has all {len(PRIVATE):,} characters for private use", "is this a text?")
     boundary, mark = free
+    marks = re.compile(f"([{boundary}{mark}])")
+    # a word, or a run of spaces, perhaps with inline markup in it
+    word = re.compile(rf"(?:{space})+|(?:(?!{space})[^{boundary}])+", re.DOTALL)
+
+    def find(text: str) -> Iterator[tuple[int, int]]:
+        line_end = re.compile(boundary)
+        return find_sentences(
+            text, word, line_end, lambda one: unescape(one.replace(mark, "")), language
+        )
+
     symbols = {"boundary": boundary, "open": mark, "close": mark, "empty": mark}
     flat = "".join(symbols.get(piece.kind, piece.raw) for piece in pieces)
-    return Template(
-        flat,
-        [piece for piece in pieces if piece.kind != "text"],
-        [match.start() for match in re.finditer(f"[{boundary}{mark}]", flat)],
-        re.compile(rf"(?:{space})+|(?:(?!{space})[^{boundary}])+", re.DOTALL),
-        re.compile(boundary),
-        mark,
-        unescape,
-    )
+    markup = [piece for piece in pieces if piece.kind != "text"]
+    return Template(flat, markup, [one.start() for one in marks.finditer(flat)], marks, find)
 
 
-def split_balanced(
-    template: Template, span: tuple[int, int], language: str
-) -> Iterator[tuple[int, int]]:
+def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """Yield a sentence's span without outer markup; split it at markup if a tag has no partner.
 
     If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of
@@ -184,9 +178,7 @@ def split_balanced(
     cuts = [positions[index] for index in inside]
     edges = [start, *(edge for at in cuts for edge in (at, at + 1)), end]
     for left, right in zip(edges[::2], edges[1::2], strict=True):
-        text = template.flat[left:right]
-        word, boundary, unescape = template.word, template.boundary, template.unescape
-        for one in find_sentences(text, word, boundary, unescape, language):
+        for one in template.find(template.flat[left:right]):
             yield left + one[0], left + one[1]
 
 
@@ -217,11 +209,11 @@ def trim_span(
 
 def expand_parts(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
     """Split each of the consecutive `parts` of `template.flat` into pieces of text and markup."""
-    markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
+    markup = iter(template.markup)
     return [
         [
             next(markup) if index % 2 else Piece("text", text)
-            for index, text in enumerate(re.split(marks, part))
+            for index, text in enumerate(template.mark.split(part))
             if text
         ]
         for part in parts
