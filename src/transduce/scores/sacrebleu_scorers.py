@@ -54,7 +54,7 @@ class SacreBleuScorer:
         metric = self.build()
         found = metric.corpus_score(texts[0], texts[1:])
         # The signature states the number of references, so sacreBLEU makes it only after scoring.
-        return Result(found.score, str(metric.get_signature()), self.extract_details(found))
+        return Result(found.score, self.extract_details(found), str(metric.get_signature()))
 
     def count_lines(self, texts: Texts) -> list[Counts]:
         """Return each output line's counts, to be summed, by a private method of sacreBLEU."""

@@ -22,9 +22,9 @@ from transduce.serve.interface import (
 from transduce.serve.messages import SentenceOutputs, TranslationOrder
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
-from transduce.text.documents.markup import SplitMarkup
 from transduce.text.languages import DOUBTFUL, SURE, to_detected_code
-from transduce.text.paragraphs import SplitText, split_text
+from transduce.text.markup import SplitMarkup
+from transduce.text.sentences import SplitText, split_text
 from transduce.view.translation.page import AUTO
 
 CutText = SplitText | SplitMarkup
