@@ -9,7 +9,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
-from transduce.cli.options import FILE, INPUT, Numbers, add_options
+from transduce.cli.options import INPUT, Numbers, argument, flag, group, option
 from transduce.cli.searching import (
     ModelOptions,
     TranslatorChoice,
@@ -22,42 +22,29 @@ if TYPE_CHECKING:
     from transduce.inference.outputs import Alignment
 
 
-@click.command("align")
-@click.argument("model", type=FILE)
-@click.argument("source", type=INPUT)
-@click.argument("target", type=INPUT)
-@options.output("The file to write (default: standard output).")
-@click.option("--layer", type=click.IntRange(min=1), help="Layer of the decoder, from 1.")
-@click.option("--heads", type=Numbers(), help="Heads, such as 1,4 (default: all of the layer).")
-@click.option(
-    "--unshifted",
-    is_flag=True,
-    help="Use the attention of the step that predicts a word, not of the step that takes it as "
-    "input.",
-)
-@click.option(
-    "--choose",
-    type=INPUT,
-    metavar="GOLD",
-    help="Find the layer and heads that best match these gold links, such as 0-0 1p2 (p: "
-    "possible), and store that choice in MODEL.",
-)
-@add_options(ModelOptions, "models", ("precision", "strict", "workers", "threads"))
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("align", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    source: Path,
-    target: Path,
-    output: Path | None,
-    layer: int | None,
-    heads: tuple[int, ...] | None,
-    unshifted: bool,
-    choose: Path | None,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    source: Path = argument(type=INPUT),
+    target: Path = argument(type=INPUT),
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    layer: int | None = option(type=click.IntRange(min=1), help="Layer of the decoder, from 1."),
+    heads: tuple[int, ...] | None = option(
+        type=Numbers(), help="Heads, such as 1,4 (default: all of the layer)."
+    ),
+    unshifted: bool = flag(
+        help="Use the attention of the step that predicts a word, not of the step that takes it as "
+        "input."
+    ),
+    choose: Path | None = option(
+        type=INPUT,
+        metavar="GOLD",
+        help="Find the layer and heads that best match these gold links, such as 0-0 1p2 (p: "
+        "possible), and store that choice in MODEL.",
+    ),
+    models: ModelOptions = group("precision", "strict", "workers", "threads"),
+    as_json: bool = options.as_json,
 ) -> None:
     """Align the words of SOURCE and TARGET by the attention of MODEL, line by line.
 

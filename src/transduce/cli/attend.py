@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE, FiniteRange, Numbers, add_options, option, refuse_given
+from transduce.cli.options import FiniteRange, Numbers, argument, flag, group, option, refuse_given
 from transduce.cli.searching import (
     BeamOptions,
     ModelOptions,
@@ -49,8 +49,8 @@ class PageOptions:
         default=0.0,
         help="Leave smaller weights out of the page; 0.004 makes it a third of its size.",
     )
-    exact: bool = option(is_flag=True, help="Two bytes a weight in the page, instead of one.")
-    plain: bool = option(is_flag=True, help="No compression in the page, for old browsers.")
+    exact: bool = flag(help="Two bytes a weight in the page, instead of one.")
+    plain: bool = flag(help="No compression in the page, for old browsers.")
 
 
 @final
@@ -72,9 +72,8 @@ class FigureOptions:
     read: str | None = option(
         help="With --find: the words of TEXT that --word should attend to, such as more,difficult."
     )
-    find: bool = option(
-        is_flag=True,
-        help="Print how strongly each head shows the figure's effect; draw the strongest.",
+    find: bool = flag(
+        help="Print how strongly each head shows the figure's effect; draw the strongest."
     )
 
     @property
@@ -103,10 +102,9 @@ class FigureOptions:
 class SurveyOptions:
     """The options of a survey of all heads."""
 
-    survey: bool = option(
-        is_flag=True,
+    survey: bool = flag(
         help="Print what each head attends to on the pairs of file TEXT, and how much the loss "
-        "rises without that head.",
+        "rises without that head."
     )
     pairs: int = option(
         type=click.IntRange(min=1),
@@ -115,41 +113,27 @@ class SurveyOptions:
         help="How many pairs of TEXT --survey takes.",
     )
     gold: Path | None = option(
-        type=FILE,
-        help="Gold links of the pairs, for --survey (default: the model's own alignments).",
+        help="Gold links of the pairs, for --survey (default: the model's own alignments)."
     )
 
 
-@click.command("attend")
-@click.argument("model", type=FILE)
-@click.argument("text", required=False)
-@options.output("The page (.html) or the figure (.svg) to write.")
-@click.option(
-    "--target",
-    help="The output to show instead of the model's own; with --survey, the file of target "
-    "sentences.",
-)
-@click.option("--save", type=FILE, help="A new folder for all weights and steps.")
-@add_options(PageOptions, "page")
-@add_options(FigureOptions, "figure")
-@add_options(SurveyOptions, "survey")
-@add_options(BeamOptions, "beam")
-@add_options(ModelOptions, "models", ("precision",))
-@options.as_json
-@options.quiet
+@options.make_command("attend", options.quiet)
 def command(
     *,
-    model: Path,
-    text: str | None,
-    output: Path | None,
-    target: str | None,
-    save: Path | None,
-    page: PageOptions,
-    figure: FigureOptions,
-    survey: SurveyOptions,
-    beam: BeamOptions,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    text: str | None = argument(required=False),
+    output: Path | None = options.output("The page (.html) or the figure (.svg) to write."),
+    target: str | None = option(
+        help="The output to show instead of the model's own; with --survey, the file of target "
+        "sentences."
+    ),
+    save: Path | None = option(help="A new folder for all weights and steps."),
+    page: PageOptions = group(),
+    figure: FigureOptions = group(),
+    survey: SurveyOptions = group(),
+    beam: BeamOptions = group(),
+    models: ModelOptions = group("precision"),
+    as_json: bool = options.as_json,
 ) -> None:
     """Show what each head of MODEL attends to in TEXT and its output: an HTML page.
 

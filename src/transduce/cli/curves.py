@@ -6,30 +6,26 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options, signals
-from transduce.cli.options import FILE
+from transduce.cli.options import argument, flag, option
 from transduce.errors import InputError
 
 
-@click.command("curves")
-@click.argument("runs", nargs=-1, required=True, type=FILE)
-@options.output("The page (.html), the picture (.svg, .png) or the figures (.csv) to write.")
-@click.option(
-    "--full",
-    is_flag=True,
-    help="Keep every update in the page. Otherwise a run of more than 200,000 updates keeps its "
-    "last 10,000 and merges earlier ones in blocks of 64.",
-)
-@click.option(
-    "--serve", is_flag=True, help="Keep the page up to date at an address of this machine."
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    help="The port of that address; a free one if it is not given.",
-)
-@options.quiet
+@options.make_command("curves", options.quiet)
 def command(
-    *, runs: tuple[Path, ...], output: Path | None, full: bool, serve: bool, port: int | None
+    *,
+    runs: tuple[Path, ...] = argument(nargs=-1, required=True),
+    output: Path | None = options.output(
+        "The page (.html), the picture (.svg, .png) or the figures (.csv) to write."
+    ),
+    full: bool = flag(
+        help="Keep every update in the page. Otherwise a run of more than 200,000 updates keeps "
+        "its last 10,000 and merges earlier ones in blocks of 64."
+    ),
+    serve: bool = flag(help="Keep the page up to date at an address of this machine."),
+    port: int | None = option(
+        type=click.IntRange(0, 65535),
+        help="The port of that address; a free one if it is not given.",
+    ),
 ) -> None:
     """Draw the training curves of RUNS as a page, live or a file, a picture or CSV.
 

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from transduce.cli import display, options, signals
-from transduce.cli.options import FILE
+from transduce.cli.options import argument
 from transduce.durable.files import require_folder
 from transduce.durable.folder import require_harmless_output
 from transduce.machine.process_settings import keep_freed_memory
@@ -28,14 +26,13 @@ SCHEDULE = ("training.warmup", "training.learning_rate_factor")  # adapted to fe
 SENTENCES = 4  # translations to print for each split
 
 
-@click.command("demo")
-@click.argument("folder", type=FILE, required=False)
-@options.output_folder("The same as FOLDER.", required=False)
-@options.settings
-@options.as_json
-@options.no_progress
+@options.make_command("demo", options.no_progress)
 def command(
-    *, folder: Path | None, output: Path | None, changes: Sequence[tuple[str, str]], as_json: bool
+    *,
+    folder: Path | None = argument(required=False),
+    output: Path | None = options.output_folder("The same as FOLDER.", required=False),
+    changes: Sequence[tuple[str, str]] = options.settings,
+    as_json: bool = options.as_json,
 ) -> None:
     """Train a small translator from English to German, and show how good it is.
 

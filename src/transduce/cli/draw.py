@@ -2,39 +2,41 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.recipes import KnownRecipe, RecipeOrFolder
+from transduce.cli.options import argument, option
+from transduce.cli.recipes import RECIPE_OR_FOLDER, KnownRecipe
 from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
 
 FIGURES = ("model", "attention")
 
 
-@click.command("draw")
-@click.argument("what", type=click.Choice([*FIGURES, "positions", "rate"]))
-@click.argument("recipes", nargs=-1, type=RecipeOrFolder(), metavar="[RECIPE]...")
-@options.output("The picture to write, a name ending in .svg.")
-@click.option(
-    "--positions", type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
-)
-@click.option("--steps", type=click.IntRange(min=2), help="The last training step that is drawn.")
-@click.option("--language", help="The language of model or attention, en or de (default: en).")
-@click.option(
-    "--theme",
-    help="The colours of model or attention: auto (as the reader's screen prefers), light or dark.",
-)
-@options.settings
-@options.quiet
+@options.make_command("draw", options.quiet)
 def command(
     *,
-    what: str,
-    recipes: tuple[KnownRecipe, ...],
-    output: Path | None,
-    changes: Sequence[tuple[str, str]],
-    **given: str | int | None,
+    what: str = argument(type=click.Choice([*FIGURES, "positions", "rate"])),
+    recipes: tuple[KnownRecipe, ...] = argument(
+        nargs=-1, type=RECIPE_OR_FOLDER, metavar="[RECIPE]..."
+    ),
+    output: Path | None = options.output("The picture to write, a name ending in .svg."),
+    positions: int | None = option(
+        type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
+    ),
+    steps: int | None = option(
+        type=click.IntRange(min=2), help="The last training step that is drawn."
+    ),
+    language: str | None = option(
+        help="The language of model or attention, en or de (default: en)."
+    ),
+    theme: str | None = option(
+        help="The colours of model or attention: auto (as the reader's screen prefers), light or "
+        "dark."
+    ),
+    changes: Sequence[tuple[str, str]] = options.settings,
 ) -> None:
     """Draw a figure or a formula of the paper with the numbers of a RECIPE as SVG.
 
@@ -52,7 +54,8 @@ def command(
     if output is None or output.suffix != ".svg":
         fact = "nothing says where the picture goes" if output is None else f"{output} is not .svg"
         raise InputError(fact, f"-o {what}.svg")
-    chosen_options: dict[str, object] = {
+    given = {"positions": positions, "steps": steps, "language": language, "theme": theme}
+    chosen_options: dict[str, Any] = {
         name: value for name, value in given.items() if value is not None
     }
     require_matching(what, len(recipes), chosen_options)

@@ -10,7 +10,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.line_outputs import SHOWN, WarningPrinter, means_standard_output, show_line_count
-from transduce.cli.options import FILE, add_options
+from transduce.cli.options import argument, flag, group, option
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
@@ -25,55 +25,37 @@ BASELINE = "most frequent label of each token"
 MOST_LABELS = 10  # a message lists at most this many labels that the model does not know
 
 
-@click.command("evaluate")
-@click.argument("model", type=FILE)
-@click.argument("source", type=FILE)
-@click.argument("reference", type=FILE, required=False)
-@click.option(
-    "--metric",
-    "metrics",
-    type=click.Choice(list(METRICS)),
-    multiple=True,
-    metavar="METRIC",
-    help="A metric to compute; may be repeated (default: the task's; bleu, chrf and ter for "
-    "translation). `transduce score --help` lists them.",
-)
-@click.option(
-    "--language",
-    metavar="CODE",
-    help="The language code of REFERENCE (default: the target language of the model's recipe).",
-)
-@click.option(
-    "--baseline",
-    metavar="TRAIN",
-    help="For a tagger: also score a baseline that gives each token its most frequent label in "
-    "this training text.",
-)
-@click.option(
-    "--contrast",
-    is_flag=True,
-    help="Also score the test set in upper case, in title case, without end marks, with typing "
-    "errors and with a token to copy, and translate single words.",
-)
-@add_options(BeamOptions, "beam")
-@add_options(ModelOptions, "models")
-@options.output("A file for the translations (trees, labels).")
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("evaluate", options.quiet, options.no_progress)
 def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     *,
-    model: Path,
-    source: Path,
-    reference: Path | None,
-    metrics: Sequence[str],
-    language: str | None,
-    baseline: str | None,
-    contrast: bool,
-    beam: BeamOptions,
-    models: ModelOptions,
-    output: Path | None,
-    as_json: bool,
+    model: Path = argument(),
+    source: Path = argument(),
+    reference: Path | None = argument(required=False),
+    metrics: Sequence[str] = option(
+        "--metric",
+        type=click.Choice(list(METRICS)),
+        multiple=True,
+        metavar="METRIC",
+        help="A metric to compute; may be repeated (default: the task's; bleu, chrf and ter for "
+        "translation). `transduce score --help` lists them.",
+    ),
+    language: str | None = option(
+        metavar="CODE",
+        help="The language code of REFERENCE (default: the target language of the model's recipe).",
+    ),
+    baseline: str | None = option(
+        metavar="TRAIN",
+        help="For a tagger: also score a baseline that gives each token its most frequent label in "
+        "this training text.",
+    ),
+    contrast: bool = flag(
+        help="Also score the test set in upper case, in title case, without end marks, with typing "
+        "errors and with a token to copy, and translate single words."
+    ),
+    beam: BeamOptions = group(),
+    models: ModelOptions = group(),
+    output: Path | None = options.output("A file for the translations (trees, labels)."),
+    as_json: bool = options.as_json,
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 

@@ -5,46 +5,32 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE
+from transduce.cli.options import argument, option
 
 
-@click.command("export")
-@click.argument("model", type=FILE)
-@click.option(
-    "--to",
-    required=True,
-    type=click.Choice(["ctranslate2", "huggingface", "argos", "bergamot", "onnx"]),
-    help="The program that is to load it.",
-)
-@options.output_folder("The folder to write; for argos a file, NAME.argosmodel.")
-@click.option(
-    "--precision",
-    type=click.Choice(["float32", "int8"]),
-    default="float32",
-    show_default=True,
-    help="Number format of the weights; ctranslate2, argos and bergamot accept int8.",
-)
-@click.option(
-    "--prove",
-    type=FILE,
-    help="A file of source lines, of which up to 1,000 are translated by the other program and by "
-    "MODEL and compared (default: 64 lines of random pieces).",
-)
-@options.languages
-@options.force
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("export", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    to: str,
-    output: Path,
-    precision: str,
-    prove: Path | None,
-    languages: tuple[str, ...] | None,
-    force: bool,
-    as_json: bool,
+    model: Path = argument(),
+    to: str = option(
+        required=True,
+        type=click.Choice(["ctranslate2", "huggingface", "argos", "bergamot", "onnx"]),
+        help="The program that is to load it.",
+    ),
+    output: Path = options.output_folder("The folder to write; for argos a file, NAME.argosmodel."),
+    precision: str = option(
+        type=click.Choice(["float32", "int8"]),
+        default="float32",
+        show_default=True,
+        help="Number format of the weights; ctranslate2, argos and bergamot accept int8.",
+    ),
+    prove: Path | None = option(
+        help="A file of source lines, of which up to 1,000 are translated by the other program and "
+        "by MODEL and compared (default: 64 lines of random pieces)."
+    ),
+    languages: tuple[str, ...] | None = options.languages,
+    force: bool = options.force,
+    as_json: bool = options.as_json,
 ) -> None:
     """Write MODEL as files that another program loads, and compare the outputs.
 

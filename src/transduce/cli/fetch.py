@@ -6,10 +6,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import click
-
 from transduce.cli import display, options
-from transduce.cli.options import FILE, FiniteRange
+from transduce.cli.options import FiniteRange, argument, flag, option
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import list_public
 from transduce.datasets.fetch import corpus_folder
@@ -19,46 +17,30 @@ from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 from transduce.settings.fields import require
 
 
-@click.command("fetch")
-@click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("--list", "listing", is_flag=True, help="List all corpora, their sizes and licences.")
-@click.option(
-    "--from",
-    "copies",
-    type=FILE,
-    help="Use files that are already in this folder; they are not copied.",
-)
-@click.option("--offline", is_flag=True, help="Download nothing; list what is missing.")
-@click.option(
-    "--cache",
-    type=FILE,
-    help="The folder of the corpora. Other commands read it if TRANSDUCE_CACHE names it.",
-)
-@click.option(
-    "--timeout",
-    type=FiniteRange(min=0, min_open=True),
-    default=NetworkSettings.seconds,
-    help="Seconds without data before a connection counts as broken.",
-)
-@click.option(
-    "--limit",
-    type=FiniteRange(min=0, min_open=True),
-    default=NetworkSettings.largest / 1e9,
-    show_default=True,
-    help="Largest size, in GB, of a file whose size is not known in advance.",
-)
-@options.as_json
-@options.quiet
+@options.make_command("fetch", options.quiet)
 def command(
     *,
-    names: Sequence[str],
-    listing: bool,
-    copies: Path | None,
-    offline: bool,
-    cache: Path | None,
-    timeout: float,
-    limit: float,
-    as_json: bool,
+    names: Sequence[str] = argument(nargs=-1, metavar="NAME..."),
+    listing: bool = flag("--list", help="List all corpora, their sizes and licences."),
+    copies: Path | None = option(
+        "--from", help="Use files that are already in this folder; they are not copied."
+    ),
+    offline: bool = flag(help="Download nothing; list what is missing."),
+    cache: Path | None = option(
+        help="The folder of the corpora. Other commands read it if TRANSDUCE_CACHE names it."
+    ),
+    timeout: float = option(
+        type=FiniteRange(min=0, min_open=True),
+        default=NetworkSettings.seconds,
+        help="Seconds without data before a connection counts as broken.",
+    ),
+    limit: float = option(
+        type=FiniteRange(min=0, min_open=True),
+        default=NetworkSettings.largest / 1e9,
+        show_default=True,
+        help="Largest size, in GB, of a file whose size is not known in advance.",
+    ),
+    as_json: bool = options.as_json,
 ) -> None:
     """Download public corpora and test sets into a cache for the other commands.
 

@@ -4,36 +4,25 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from transduce.cli import options
 from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
-from transduce.cli.options import FILE, INPUT, add_options
+from transduce.cli.options import INPUT, argument, group
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 
-@click.command("likelihood")
-@click.argument("model", type=FILE)
-@click.argument("source", type=INPUT)
-@click.argument("target", type=INPUT)
-@options.output("The file to write (default: standard output).")
-@add_options(BeamOptions, "beam", ("alpha", "gamma", "penalty"))
-@add_options(ModelOptions, "models")
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("likelihood", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    source: Path,
-    target: Path,
-    output: Path | None,
-    beam: BeamOptions,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    source: Path = argument(type=INPUT),
+    target: Path = argument(type=INPUT),
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    beam: BeamOptions = group("alpha", "gamma", "penalty"),
+    models: ModelOptions = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Compute the probability of each line of TARGET, given SOURCE, by MODEL.
 

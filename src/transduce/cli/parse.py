@@ -17,7 +17,7 @@ from transduce.cli.line_outputs import (
     read_words,
     write_lines,
 )
-from transduce.cli.options import FILE, INPUT, FilePath, add_options
+from transduce.cli.options import INPUT, FilePath, argument, flag, group, option
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
 from transduce.durable.folder import require_harmless_output
 from transduce.errors import InputError
@@ -28,58 +28,39 @@ if TYPE_CHECKING:
 
 Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the input has them
 
+FOLDER = FilePath(path_type=Path, file_okay=False)
 
-@click.command("parse")
-@click.argument("model", type=FILE)
-@click.argument("input", type=INPUT, default="-")
-@options.output("The file to write (default: standard output).")
-@click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into words.")
-@click.option(
-    "--columns",
-    is_flag=True,
-    help="INPUT has a word, a tab and its part-of-speech tag on each line, and blank lines between "
-    "sentences; the trees have these tags.",
-)
-@click.option(
-    "--tags", type=INPUT, help="A file with the part-of-speech tags of each line of INPUT."
-)
-@click.option(
-    "--unconstrained",
-    is_flag=True,
-    help="Do not restrict the search to well-formed trees; repair and count malformed ones.",
-)
-@add_options(BeamOptions, "beam")
-@click.option(
-    "--nbest",
-    type=click.IntRange(min=1),
-    default=1,
-    help="Up to N trees per sentence, printed with scores; fewer if the search finds fewer.",
-)
-@click.option("--pretty", is_flag=True, help="Indent trees, with a blank line between them.")
-@click.option(
-    "--svg",
-    type=FilePath(path_type=Path, file_okay=False),
-    help="Draw the tree of line N as DIRECTORY/N.svg.",
-)
-@add_options(ModelOptions, "models")
-@options.as_json
-@options.quiet
-@options.no_progress
+
+@options.make_command("parse", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    input: Path,  # noqa: A002 - the argument's name in the help
-    output: Path | None,
-    tokenise: bool,
-    columns: bool,
-    tags: Path | None,
-    unconstrained: bool,
-    beam: BeamOptions,
-    nbest: int,
-    pretty: bool,
-    svg: Path | None,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    input: Path = argument(type=INPUT, default="-"),  # noqa: A002 - the argument's name in the help
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    tokenise: bool = flag(help="INPUT is raw text: split its lines into words."),
+    columns: bool = flag(
+        help="INPUT has a word, a tab and its part-of-speech tag on each line, and blank lines "
+        "between sentences; the trees have these tags."
+    ),
+    tags: Path | None = option(
+        type=INPUT, help="A file with the part-of-speech tags of each line of INPUT."
+    ),
+    unconstrained: bool = flag(
+        help="Do not restrict the search to well-formed trees; repair and count malformed ones."
+    ),
+    beam: BeamOptions = group(),
+    nbest: int = option(
+        type=click.IntRange(min=1),
+        default=1,
+        help="Up to N trees per sentence, printed with scores; fewer if the search finds fewer.",
+    ),
+    pretty: bool = flag(help="Indent trees, with a blank line between them."),
+    svg: Path | None = option(
+        type=FOLDER,
+        help="Draw the tree of line N as DIRECTORY/N.svg.",
+    ),
+    models: ModelOptions = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, final
 import click
 
 from transduce.cli import display, options
+from transduce.cli.options import argument, flag
 from transduce.cli.outcome import Commands
 from transduce.errors import shorten
 from transduce.recipes import SCALES, by_name, cite, difference, names
@@ -77,6 +78,9 @@ class RecipeOrFolder(options.RecipeName):
         return KnownRecipe(recipe, (source, target))
 
 
+RECIPE_OR_FOLDER = RecipeOrFolder()
+
+
 class ListFirst(Commands):
     """The group of the subcommands of `transduce recipes`, with `list` as the default."""
 
@@ -97,10 +101,11 @@ def command() -> None:
     """
 
 
-@command.command("list")
-@options.as_json
-@options.quiet
-def list_recipes(*, as_json: bool) -> None:
+@options.make_command("list", options.quiet, group=command)
+def list_recipes(
+    *,
+    as_json: bool = options.as_json,
+) -> None:
     """List all recipes: name, number of parameters, description."""
     recipes = [by_name(name) for name in names()]
     if as_json:
@@ -112,19 +117,14 @@ def list_recipes(*, as_json: bool) -> None:
     display.print_note(COUNTS)
 
 
-@command.command("show")
-@click.argument("recipe", type=RecipeOrFolder())
-@click.option("--peers", is_flag=True, help="Also show where other systems differ from the paper.")
-@options.scale
-@options.settings
-@options.as_json
+@options.make_command("show", group=command)
 def show(
     *,
-    recipe: KnownRecipe,
-    peers: bool,
-    scale: str | None,
-    changes: Sequence[tuple[str, str]],
-    as_json: bool,
+    recipe: KnownRecipe = argument(type=RECIPE_OR_FOLDER),
+    peers: bool = flag(help="Also show where other systems differ from the paper."),
+    scale: str | None = options.scale,
+    changes: Sequence[tuple[str, str]] = options.settings,
+    as_json: bool = options.as_json,
 ) -> None:
     """Show every setting of RECIPE, and its source.
 
@@ -155,11 +155,13 @@ def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:
             display.print_result(f"        elsewhere: {PEERS[path]}")
 
 
-@command.command("diff")
-@click.argument("first", type=RecipeOrFolder())
-@click.argument("second", type=RecipeOrFolder())
-@options.as_json
-def diff(*, first: KnownRecipe, second: KnownRecipe, as_json: bool) -> None:
+@options.make_command("diff", group=command)
+def diff(
+    *,
+    first: KnownRecipe = argument(type=RECIPE_OR_FOLDER),
+    second: KnownRecipe = argument(type=RECIPE_OR_FOLDER),
+    as_json: bool = options.as_json,
+) -> None:
     """List the settings in which FIRST and SECOND differ."""
     rows = difference(first.recipe, second.recipe)
     if as_json:
@@ -177,9 +179,11 @@ def diff(*, first: KnownRecipe, second: KnownRecipe, as_json: bool) -> None:
     display.print_result(*display.align_columns(table))
 
 
-@command.command("scales")
-@options.as_json
-def scales(*, as_json: bool) -> None:
+@options.make_command("scales", group=command)
+def scales(
+    *,
+    as_json: bool = options.as_json,
+) -> None:
     """Show how `--scale` shrinks a recipe, how long training takes, and what findings remain."""
     if as_json:
         for scale in SCALES.values():

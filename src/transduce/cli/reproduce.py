@@ -10,7 +10,7 @@ import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import PARALLEL, TEST, TREES, TextOptions
-from transduce.cli.options import FILE, add_options, format_options, option
+from transduce.cli.options import argument, flag, format_options, group, option
 from transduce.cli.outcome import Commands
 from transduce.cli.training import display_training
 from transduce.errors import InputError
@@ -59,41 +59,31 @@ def command(context: click.Context) -> None:
     display.print_logged_warnings("matplotlib")
 
 
-@command.command("table1")
-@click.option("--n", **SIZES, help="Lengths of the sentence (default: 64 to 2048).")
-@click.option("--d", **SIZES, help="Widths of the layer (default: 64 to 1024).")
-@click.option("--k", type=int, help="Width of the convolutions (default: 3).")
-@click.option("--r", type=int, help="Neighbourhood of restricted self-attention (default: 17).")
-@click.option(
-    "--rounds", type=click.IntRange(1, 10_000), help="How often each layer is timed (default: 7)."
-)
-@click.option(
-    "--quick", is_flag=True, help="Small sizes and few rounds: takes seconds, not a minute."
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(1, 1_024),
-    default=1,
-    show_default=True,
-    help="Number of torch threads. With one, thread start-up does not distort how time grows with "
-    "size.",
-)
-@options.output_folder("A folder for the table as Markdown, CSV and JSON.", required=False)
-@click.option("--plot", is_flag=True, help=PLOT_HELP)
-@options.as_json
-@options.quiet
+@options.make_command("table1", options.quiet, group=command)
 def table1(
     *,
-    n: tuple[int, ...] | None,
-    d: tuple[int, ...] | None,
-    k: int | None,
-    r: int | None,
-    rounds: int | None,
-    quick: bool,
-    threads: int,
-    output: Path | None,
-    plot: bool,
-    as_json: bool,
+    n: tuple[int, ...] | None = option(
+        **SIZES, help="Lengths of the sentence (default: 64 to 2048)."
+    ),
+    d: tuple[int, ...] | None = option(**SIZES, help="Widths of the layer (default: 64 to 1024)."),
+    k: int | None = option(help="Width of the convolutions (default: 3)."),
+    r: int | None = option(help="Neighbourhood of restricted self-attention (default: 17)."),
+    rounds: int | None = option(
+        type=click.IntRange(1, 10_000), help="How often each layer is timed (default: 7)."
+    ),
+    quick: bool = flag(help="Small sizes and few rounds: takes seconds, not a minute."),
+    threads: int = option(
+        type=click.IntRange(1, 1_024),
+        default=1,
+        show_default=True,
+        help="Number of torch threads. With one, thread start-up does not distort how time grows "
+        "with size.",
+    ),
+    output: Path | None = options.output_folder(
+        "A folder for the table as Markdown, CSV and JSON.", required=False
+    ),
+    plot: bool = flag(help=PLOT_HELP),
+    as_json: bool = options.as_json,
 ) -> None:
     """Measure the layers of Table 1, and compare them with the paper's O(…).
 
@@ -154,22 +144,17 @@ class RowOptions:
     seed: int | None = option(
         type=click.IntRange(min=0), help="Train each row from this one seed (excludes --seeds)."
     )
-    store: Path | None = option(type=FILE, help="A corpus that `transduce prepare` made.")
+    store: Path | None = option(help="A corpus that `transduce prepare` made.")
     output: Path = option(
-        "-o", "--output", type=FILE, required=True, help="The folder of all rows and of the report."
+        "-o", "--output", required=True, help="The folder of all rows and of the report."
     )
     gather: tuple[Path, ...] = option(
-        type=FILE,
-        multiple=True,
-        default=(),
-        help="Train nothing: report on the rows in this folder; may be repeated.",
+        multiple=True, help="Train nothing: report on the rows in this folder; may be repeated."
     )
-    print_jobs: bool = option(is_flag=True, help="Train nothing: print a command for each row.")
-    changes: tuple[tuple[str, str], ...] = option(
-        "--set", type=options.Change(), multiple=True, default=(), help=options.SETTINGS_HELP
-    )
-    plot: bool = option(is_flag=True, help=PLOT_HELP)
-    as_json: bool = option("--json", is_flag=True, help=options.JSON_HELP)
+    print_jobs: bool = flag(help="Train nothing: print a command for each row.")
+    changes: tuple[tuple[str, str], ...] = options.settings
+    plot: bool = flag(help=PLOT_HELP)
+    as_json: bool = options.as_json
 
     def build_request(self) -> "TableRequest":
         """Return these options as a request without texts; refuse --seed together with --seeds."""
@@ -190,19 +175,18 @@ class RowOptions:
         )
 
 
-@command.command("table2")
-@click.option(
-    "--pair",
-    type=click.Choice(list(TABLE_2_ROWS)),
-    default="en-de",
-    show_default=True,
-    help="The languages, source first.",
-)
-@add_options(RowOptions, "rows")
-@add_options(TextOptions, "texts", (*PARALLEL, *TEST))
-@options.quiet
-@options.no_progress
-def table2(*, pair: str, rows: RowOptions, texts: TextOptions) -> None:
+@options.make_command("table2", options.quiet, options.no_progress, group=command)
+def table2(
+    *,
+    pair: str = option(
+        type=click.Choice(list(TABLE_2_ROWS)),
+        default="en-de",
+        show_default=True,
+        help="The languages, source first.",
+    ),
+    rows: RowOptions = group(),
+    texts: TextOptions = group(*PARALLEL, *TEST),
+) -> None:
     """Train the rows of Table 2, and compare BLEU and cost with the paper's.
 
     The rows are base, big, and base with recurrent, convolution or separable layers instead of
@@ -222,12 +206,12 @@ def table2(*, pair: str, rows: RowOptions, texts: TextOptions) -> None:
     reproduce(build_table2(pair), rows, texts, "--pair", pair)
 
 
-@command.command("table3")
-@add_options(RowOptions, "rows")
-@add_options(TextOptions, "texts", PARALLEL)
-@options.quiet
-@options.no_progress
-def table3(*, rows: RowOptions, texts: TextOptions) -> None:
+@options.make_command("table3", options.quiet, options.no_progress, group=command)
+def table3(
+    *,
+    rows: RowOptions = group(),
+    texts: TextOptions = group(*PARALLEL),
+) -> None:
     """Train the rows of Table 3, and compare their scores with the paper's.
 
     The same command again resumes and keeps the rows that are measured. Several processes, also on
@@ -339,20 +323,21 @@ def print_report(report: "Report", *, as_json: bool) -> None:
         display.print_result("", heading, remark, *display.align_columns(cells))
 
 
-@command.command("claims")
-@click.option("--only", **NAMES, help="Only these claims, such as heads,positions.")
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 1_000),
-    default=3,
-    show_default=True,
-    help="Number of seeds for each claim.",
-)
-@options.output_folder("The folder of all rows and of the report.")
-@options.as_json
-@options.quiet
-@options.no_progress
-def claims(*, only: tuple[str, ...] | None, seeds: int, output: Path, as_json: bool) -> None:
+@options.make_command("claims", options.quiet, options.no_progress, group=command)
+def claims(
+    *,
+    only: tuple[str, ...] | None = option(
+        **NAMES, help="Only these claims, such as heads,positions."
+    ),
+    seeds: int = option(
+        type=click.IntRange(1, 1_000),
+        default=3,
+        show_default=True,
+        help="Number of seeds for each claim.",
+    ),
+    output: Path = options.output_folder("The folder of all rows and of the report."),
+    as_json: bool = options.as_json,
+) -> None:
     """Measure the paper's claims that are in no table, each with a verdict.
 
     Costs are counted and timed, small models are trained from several seeds on our own phrasebook,
@@ -376,31 +361,20 @@ def claims(*, only: tuple[str, ...] | None, seeds: int, output: Path, as_json: b
         click.get_current_context().exit(report.errors[0].exit_code)
 
 
-@command.command("table4")
-@click.argument("recipe", type=options.RecipeName(), default="table4/wsj")
-@add_options(TextOptions, "texts", TREES)
-@click.option(
-    "--test-trees",
-    type=FILE,
-    help="Trees to test on (default: section 23 if --trees is a Penn Treebank folder, else the "
-    "test set of the recipe's corpus).",
-)
-@click.option("--model", type=FILE, help="Score this trained parser instead of training one.")
-@click.option("--no-baselines", is_flag=True, help="Do not parse with the baselines.")
-@options.output_folder("A folder for the run, the model and the report.")
-@options.settings
-@options.as_json
-@options.quiet
+@options.make_command("table4", options.quiet, group=command)
 def table4(
     *,
-    recipe: Recipe,
-    texts: TextOptions,
-    test_trees: Path | None,
-    model: Path | None,
-    no_baselines: bool,
-    output: Path,
-    changes: Sequence[tuple[str, str]],
-    as_json: bool,
+    recipe: Recipe = argument(default="table4/wsj"),
+    texts: TextOptions = group(*TREES),
+    test_trees: Path | None = option(
+        help="Trees to test on (default: section 23 if --trees is a Penn Treebank folder, else the "
+        "test set of the recipe's corpus)."
+    ),
+    model: Path | None = option(help="Score this trained parser instead of training one."),
+    no_baselines: bool = flag(help="Do not parse with the baselines."),
+    output: Path = options.output_folder("A folder for the run, the model and the report."),
+    changes: Sequence[tuple[str, str]] = options.settings,
+    as_json: bool = options.as_json,
 ) -> None:
     """Train a parser, and compare its F1 with baselines and the paper's.
 

@@ -11,7 +11,7 @@ from typing import Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import INPUT, add_options, option, refuse_given
+from transduce.cli.options import INPUT, argument, flag, group, option, refuse_given
 from transduce.errors import InputError
 from transduce.scores.brackets.parameters import PARAMETERS
 from transduce.scores.brackets.report import BracketReport, BracketSummary
@@ -69,12 +69,11 @@ class TreeOptions:
         help="Maximum sentence length, in words, for the second summary (default: set by "
         "--parameters, usually 40).",
     )
-    gold_tags: bool = option(is_flag=True, help="Put the gold tags on the output's leaves first.")
-    clean: bool = option(
-        is_flag=True,
-        help="GOLD is a treebank's file: remove outer brackets, traces and function tags first.",
+    gold_tags: bool = flag(help="Put the gold tags on the output's leaves first.")
+    clean: bool = flag(
+        help="GOLD is a treebank's file: remove outer brackets, traces and function tags first."
     )
-    table: bool = option(is_flag=True, help="Print what EVALB prints, one line per sentence.")
+    table: bool = flag(help="Print what EVALB prints, one line per sentence.")
 
 
 @final
@@ -98,66 +97,47 @@ class ScoreCommand(click.Command):
             formatter.write_dl([(name, metric.description) for name, metric in METRICS.items()])
 
 
-@click.command("score", cls=ScoreCommand)
-@click.argument("hypotheses", type=INPUT)
-@click.argument("references", metavar="REFERENCE...", nargs=-1, required=True, type=INPUT)
-@click.option(
-    "--metric",
-    "metrics",
-    type=click.Choice(list(METRICS)),
-    multiple=True,
-    metavar="METRIC",
-    help=f"A metric from the list below; may be repeated (default: {', '.join(USUAL_METRICS)}).",
-)
-@click.option(
-    "--language",
-    metavar="CODE",
-    help="The language of the text, such as de, which bleu-paper and bleu-paper-plain require. "
-    "For zh, ja and ko bleu and ter find words otherwise (default: by the script).",
-)
-@click.option(
-    "--brackets", is_flag=True, help="Score trees: GOLD and OUTPUT have one tree on each line."
-)
-@add_options(TreeOptions, "trees")
-@click.option(
-    "--spans",
-    is_flag=True,
-    help="Score labels: GOLD and OUTPUT have a token, a tab and its label on each line.",
-)
-@click.option(
-    "--scheme",
-    type=click.Choice(list(SCHEMES)),
-    help="Which labels form a span (default: bio, which also reads IOB2). bio-strict: as in "
-    "seqeval's strict mode; raw: each run of one label.",
-)
-@click.option(
-    "--alignments",
-    is_flag=True,
-    help="Score alignments: GOLD and OUTPUT have one pair's links on each line, such as 0-0 1-2. "
-    "In GOLD, 1p2 marks a possible link.",
-)
-@click.option(
-    "--against",
-    type=INPUT,
-    metavar="OTHER",
-    help="Another output of the same lines: test whether the difference is more than chance.",
-)
-@add_options(Draws, "draws")
-@options.as_json
+@options.make_command("score", kind=ScoreCommand)
 def command(
     *,
-    hypotheses: Path,
-    references: Sequence[Path],
-    metrics: Sequence[str],
-    language: str | None,
-    brackets: bool,
-    trees: TreeOptions,
-    spans: bool,
-    scheme: str | None,
-    alignments: bool,
-    against: Path | None,
-    draws: Draws,
-    as_json: bool,
+    hypotheses: Path = argument(type=INPUT),
+    references: Sequence[Path] = argument(
+        metavar="REFERENCE...", nargs=-1, required=True, type=INPUT
+    ),
+    metrics: Sequence[str] = option(
+        "--metric",
+        type=click.Choice(list(METRICS)),
+        multiple=True,
+        metavar="METRIC",
+        help="A metric from the list below; may be repeated (default: "
+        f"{', '.join(USUAL_METRICS)}).",
+    ),
+    language: str | None = option(
+        metavar="CODE",
+        help="The language of the text, such as de, which bleu-paper and bleu-paper-plain require. "
+        "For zh, ja and ko bleu and ter find words otherwise (default: by the script).",
+    ),
+    brackets: bool = flag(help="Score trees: GOLD and OUTPUT have one tree on each line."),
+    trees: TreeOptions = group(),
+    spans: bool = flag(
+        help="Score labels: GOLD and OUTPUT have a token, a tab and its label on each line."
+    ),
+    scheme: str | None = option(
+        type=click.Choice(list(SCHEMES)),
+        help="Which labels form a span (default: bio, which also reads IOB2). bio-strict: as in "
+        "seqeval's strict mode; raw: each run of one label.",
+    ),
+    alignments: bool = flag(
+        help="Score alignments: GOLD and OUTPUT have one pair's links on each line, such as 0-0 "
+        "1-2. In GOLD, 1p2 marks a possible link."
+    ),
+    against: Path | None = option(
+        type=INPUT,
+        metavar="OTHER",
+        help="Another output of the same lines: test whether the difference is more than chance.",
+    ),
+    draws: Draws = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Score translations, trees, labels or word alignments.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from transduce.cli import display
-from transduce.cli.options import FILE, FiniteRange, option
+from transduce.cli.options import FiniteRange, flag, option
 from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, estimate_own_load
 from transduce.settings.fields import require
@@ -47,7 +47,7 @@ class BeamOptions:
     )
     penalty: str | None = option(
         type=click.Choice(list(PENALTIES)),
-        help=f"Score of a hypothesis of n symbols, END included (default: the recipe's). "
+        help="Score of a hypothesis of n symbols, END included (default: the recipe's). "
         f"{FORMULAS}.",
     )
     extra_length: int | None = option(
@@ -76,20 +76,17 @@ class BeamOptions:
 class SamplingOptions:
     """The options of sampling. None leaves the default of `Sampling` as it is."""
 
-    sample: bool = option(
-        is_flag=True, help="Draw outputs at random instead of searching for the best."
-    )
+    sample: bool = flag(help="Draw outputs at random instead of searching for the best.")
     temperature: float | None = option(
-        type=float, help="Divisor of log P when sampling; above 1 outputs vary more (default: 1)."
+        help="Divisor of log P when sampling; above 1 outputs vary more (default: 1)."
     )
-    top_k: int | None = option(type=int, help="Draw only from this many of the likeliest symbols.")
+    top_k: int | None = option(help="Draw only from this many of the likeliest symbols.")
     top_p: float | None = option(
-        type=float,
         help="Draw only from the smallest set of likeliest symbols whose total probability reaches "
-        "this.",
+        "this."
     )
     seed: int | None = option(
-        type=int, help="Seed of sampling; equal seeds and lines give equal outputs (default: 1)."
+        help="Seed of sampling; equal seeds and lines give equal outputs (default: 1)."
     )
 
     def choose(self, beam: BeamOptions) -> Sampling | None:
@@ -111,9 +108,7 @@ class ModelOptions:
     """The options of loading and running models; --workers and --threads exclude each other."""
 
     ensemble: tuple[Path, ...] = option(
-        type=FILE,
         multiple=True,
-        default=(),
         help="Another model for an ensemble, which averages probabilities; may be repeated.",
     )
     precision: str = option(
@@ -123,9 +118,7 @@ class ModelOptions:
         "outputs; a few in 1,000 then also depend on batch size, workers and line order. auto "
         "picks the fastest format whose quality was measured on this kind of processor.",
     )
-    strict: bool = option(
-        is_flag=True, help="Refuse a sentence longer than the model takes, instead of warning."
-    )
+    strict: bool = flag(help="Refuse a sentence longer than the model takes, instead of warning.")
     workers: int | None = option(
         type=click.IntRange(1, MOST_PROCESSES),
         help="Processes of one thread each; in float32 results do not depend on it (default: one "
@@ -167,11 +160,9 @@ class ModelOptions:
         return count if count == 1 or select_device().type == "cpu" else 1  # a GPU is not shared
 
 
-keep_option = click.option(
-    "--no-keep",
-    is_flag=True,
+no_keep = flag(
     help="Let the model translate placeholders such as {0}, URLs and e-mail addresses instead of "
-    "copying them, and do not check that numbers come back.",
+    "copying them, and do not check that numbers come back."
 )
 
 

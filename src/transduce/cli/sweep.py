@@ -6,11 +6,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import CORPUS, TextOptions
-from transduce.cli.options import add_options
+from transduce.cli.options import argument, group, option
 from transduce.cli.training import display_training
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
@@ -20,34 +18,25 @@ if TYPE_CHECKING:
     from transduce.training.progress import TrainingCallbacks
 
 
-@click.command("sweep")
-@click.argument("recipe", type=options.RecipeName(), required=False)
-@add_options(TextOptions, "texts", CORPUS)
-@click.option(
-    "--vary",
-    type=options.Change(),
-    multiple=True,
-    required=True,
-    metavar="SETTING=VALUES",
-    help="A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
-)
-@options.output_folder("A folder for the prepared corpus and a run for each combination.")
-@options.scale
-@options.settings
-@options.languages
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("sweep", options.quiet, options.no_progress)
 def command(
     *,
-    recipe: Recipe | None,
-    texts: TextOptions,
-    vary: Sequence[tuple[str, str]],
-    output: Path,
-    scale: str | None,
-    changes: Sequence[tuple[str, str]],
-    languages: tuple[str, ...] | None,
-    as_json: bool,
+    recipe: Recipe | None = argument(required=False),
+    texts: TextOptions = group(*CORPUS),
+    vary: Sequence[tuple[str, str]] = option(
+        type=options.Change(),
+        multiple=True,
+        required=True,
+        metavar="SETTING=VALUES",
+        help="A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
+    ),
+    output: Path = options.output_folder(
+        "A folder for the prepared corpus and a run for each combination."
+    ),
+    scale: str | None = options.scale,
+    changes: Sequence[tuple[str, str]] = options.settings,
+    languages: tuple[str, ...] | None = options.languages,
+    as_json: bool = options.as_json,
 ) -> None:
     """Train RECIPE, or one made for the text, with every combination of some settings.
 

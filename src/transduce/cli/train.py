@@ -14,7 +14,7 @@ import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TRAINING, TextOptions
-from transduce.cli.options import FILE, FiniteRange, add_options, option
+from transduce.cli.options import FiniteRange, argument, flag, group, option
 from transduce.cli.training import display_run
 from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.machine.process_settings import keep_freed_memory
@@ -42,9 +42,7 @@ class ProcessOptions:
         show_default=True,
         help="Number of processes on this machine that share every update.",
     )
-    exact: bool = option(
-        is_flag=True, help="Results equal to the bit for any number of processes; slower."
-    )
+    exact: bool = flag(help="Results equal to the bit for any number of processes; slower.")
     lost_after: float = option(
         type=FiniteRange(min=1),
         default=60,
@@ -71,45 +69,29 @@ class ProcessOptions:
         return Rendezvous(self.rank, self.lost_after, exact=self.exact)
 
 
-@click.command("train")
-@click.argument("recipe", type=options.RecipeName(), required=False)
-@add_options(TextOptions, "texts", TRAINING)
-@click.option("--store", type=FILE, help="A corpus that `transduce prepare` made.")
-@options.output_folder("The run folder: a new one, or that of a run to resume.")
-@options.name
-@options.languages
-@click.option(
-    "--minutes",
-    type=FiniteRange(0, 1_000_000, min_open=True),
-    help="Without a recipe: choose model size and number of updates so that training takes about "
-    "this many minutes on this machine.",
-)
-@options.scale
-@options.settings
-@add_options(ProcessOptions, "processes")
-@click.option("--tensorboard", is_flag=True, help="Also write curves to RUN/tensorboard.")
-@click.option(
-    "--copy-to",
-    metavar="ADDRESS",
-    help="Copy the run after every checkpoint, to a folder or to what fsspec opens, such as "
-    "s3://bucket/run; where RUN is missing or empty, go on from the copy.",
-)
-@options.quiet
-@options.no_progress
+@options.make_command("train", options.quiet, options.no_progress)
 def command(
     *,
-    recipe: Recipe | None,
-    texts: TextOptions,
-    store: Path | None,
-    output: Path,
-    name: str | None,
-    languages: tuple[str, ...] | None,
-    minutes: float | None,
-    scale: str | None,
-    changes: Sequence[tuple[str, str]],
-    processes: ProcessOptions,
-    tensorboard: bool,
-    copy_to: str | None,
+    recipe: Recipe | None = argument(required=False),
+    texts: TextOptions = group(*TRAINING),
+    store: Path | None = option(help="A corpus that `transduce prepare` made."),
+    output: Path = options.output_folder("The run folder: a new one, or that of a run to resume."),
+    name: str | None = options.name,
+    languages: tuple[str, ...] | None = options.languages,
+    minutes: float | None = option(
+        type=FiniteRange(0, 1_000_000, min_open=True),
+        help="Without a recipe: choose model size and number of updates so that training takes "
+        "about this many minutes on this machine.",
+    ),
+    scale: str | None = options.scale,
+    changes: Sequence[tuple[str, str]] = options.settings,
+    processes: ProcessOptions = group(),
+    tensorboard: bool = flag(help="Also write curves to RUN/tensorboard."),
+    copy_to: str | None = option(
+        metavar="ADDRESS",
+        help="Copy the run after every checkpoint, to a folder or to what fsspec opens, such as "
+        "s3://bucket/run; where RUN is missing or empty, go on from the copy.",
+    ),
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 

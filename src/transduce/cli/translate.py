@@ -28,13 +28,13 @@ from transduce.cli.line_outputs import (
     show_line_count,
     write_lines,
 )
-from transduce.cli.options import FILE, INPUT, add_options
+from transduce.cli.options import INPUT, argument, flag, group, option
 from transduce.cli.searching import (
     BeamOptions,
     ModelOptions,
     SamplingOptions,
     TranslatorChoice,
-    keep_option,
+    no_keep,
     warn_of_language,
 )
 from transduce.durable.files import PACKED
@@ -56,73 +56,48 @@ HEAD_LINES = 1_000  # of a file that is named as a document, to see whether it i
 OF_LINES = ("nbest", "as_json", "align", "prefix", "line_buffered", "shard", "on")
 
 
-@click.command("translate")
-@click.argument("model", type=FILE)
-@click.argument("input", type=INPUT, default="-")
-@options.output("The file to write (default: standard output).")
-@click.option(
-    "--prefix", type=INPUT, help="A file with the forced beginning of each line's output."
-)
-@add_options(BeamOptions, "beam")
-@add_options(SamplingOptions, "sampling")
-@click.option(
-    "--nbest",
-    type=click.IntRange(min=1),
-    default=1,
-    help="Up to N outputs per line, printed with scores; fewer if the search finds fewer.",
-)
-@click.option(
-    "--align",
-    is_flag=True,
-    help="Add the links between source and output words, TEXT ||| 0-0 1-2, as `transduce align` "
-    "prints them.",
-)
-@click.option(
-    "--line-buffered",
-    is_flag=True,
-    help="Write each line before the next is read, for programs that wait for it; slower.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(list(FORMATS)),
-    help="Treat INPUT as a document in this format: translate its sentences and keep everything "
-    "else.",
-)
-@click.option(
-    "--shard",
-    metavar="I/N",
-    help="Translate only shard I of N of the lines, such as 2/8, into the folder OUTPUT, for "
-    "`transduce merge`; slurm takes both numbers from the task of a Slurm array.",
-)
-@click.option(
-    "--on",
-    metavar="ray[=ADDRESS]",
-    help="With --shard all/N: translate all N shards as tasks of Ray, on this machine or on the "
-    "cluster at ADDRESS.",
-)
-@keep_option
-@add_options(ModelOptions, "models")
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("translate", options.quiet, options.no_progress)
 def command(  # noqa: PLR0915 - all steps of a translation, in order
     *,
-    model: Path,
-    input: Path,  # noqa: A002 - the argument's name in the help
-    output: Path | None,
-    prefix: Path | None,
-    beam: BeamOptions,
-    sampling: SamplingOptions,
-    nbest: int,
-    align: bool,
-    line_buffered: bool,
-    form: str | None,
-    shard: str | None,
-    on: str | None,
-    no_keep: bool,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    input: Path = argument(type=INPUT, default="-"),  # noqa: A002 - the argument's name in the help
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    prefix: Path | None = option(
+        type=INPUT, help="A file with the forced beginning of each line's output."
+    ),
+    beam: BeamOptions = group(),
+    sampling: SamplingOptions = group(),
+    nbest: int = option(
+        type=click.IntRange(min=1),
+        default=1,
+        help="Up to N outputs per line, printed with scores; fewer if the search finds fewer.",
+    ),
+    align: bool = flag(
+        help="Add the links between source and output words, TEXT ||| 0-0 1-2, as `transduce "
+        "align` prints them."
+    ),
+    line_buffered: bool = flag(
+        help="Write each line before the next is read, for programs that wait for it; slower."
+    ),
+    form: str | None = option(
+        "--format",
+        type=click.Choice(list(FORMATS)),
+        help="Treat INPUT as a document in this format: translate its sentences and keep "
+        "everything else.",
+    ),
+    shard: str | None = option(
+        metavar="I/N",
+        help="Translate only shard I of N of the lines, such as 2/8, into the folder OUTPUT, for "
+        "`transduce merge`; slurm takes both numbers from the task of a Slurm array.",
+    ),
+    on: str | None = option(
+        metavar="ray[=ADDRESS]",
+        help="With --shard all/N: translate all N shards as tasks of Ray, on this machine or on "
+        "the cluster at ADDRESS.",
+    ),
+    no_keep: bool = no_keep,
+    models: ModelOptions = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 

@@ -2,20 +2,20 @@
 
 from pathlib import Path
 
-import click
-
 from transduce.cli import display, options
-from transduce.cli.options import FILE
+from transduce.cli.options import argument
 from transduce.durable.folder import PERMISSION
 from transduce.errors import FolderError
 
 HINT = "a run resumes from its newest good checkpoint; copy or make any other folder anew"
 
 
-@click.command("verify")
-@click.argument("folder", type=FILE)
-@options.as_json
-def command(*, folder: Path, as_json: bool) -> None:
+@options.make_command("verify")
+def command(
+    *,
+    folder: Path = argument(),
+    as_json: bool = options.as_json,
+) -> None:
     """Check every byte of a run, store or model folder.
 
     FOLDER may also be one checkpoint of a run. Each part is listed as good or bad, with the reason.
