@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from transduce.checkpoint.model_files import ALIGNMENT
 from transduce.cli import display, options
 from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
 from transduce.cli.options import INPUT, Numbers, argument, flag, group, option
@@ -16,6 +17,8 @@ from transduce.cli.searching import (
     warn_if_unfinished,
     warn_of_sides,
 )
+from transduce.machine.process_settings import keep_freed_memory
+from transduce.text.files import read_pairs, read_short_lines
 
 if TYPE_CHECKING:
     from transduce.inference.choose_heads import AlignmentChoice, ScoredHeads
@@ -61,8 +64,6 @@ def command(
     transduce align model dev.en dev.de --choose dev.align
     transduce align model a.en a.de -o a.align
     """
-    from transduce.text.files import read_pairs, read_short_lines
-
     options.require_one_standard_input(source, target, choose, hint="name the others")
     options.require_writable(output, source, target)
     if choose is not None:
@@ -88,19 +89,14 @@ def command(
 
 def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bool) -> None:
     """Choose layer and heads by `files` (source, target, gold); print them; store in `model`."""
-    from transduce.checkpoint.model_files import ALIGNMENT
     from transduce.inference.choose_heads import choose_alignment_heads
-    from transduce.machine.process_settings import keep_freed_memory
 
     warn_if_unfinished((model,))
     keep_freed_memory()
     choice = choose_alignment_heads(model, *map(str, files))
     for warning in choice.warnings:
         display.print_message(f"warning: {warning}; left out")
-    if as_json:
-        display.print_json(choice.as_json())
-    else:
-        display.print_result(*format_choice(choice))
+    display.print_found(choice.as_json(), format_choice(choice), as_json=as_json)
     display.print_note(f"stored in {model / ALIGNMENT}")
 
 

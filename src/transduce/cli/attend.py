@@ -1,6 +1,6 @@
 """`transduce attend`: show what each head attends to, as a page, record, figure or survey."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -18,15 +18,18 @@ from transduce.cli.searching import (
     warn_if_unfinished,
     warn_of_sides,
 )
-from transduce.durable.folder import require_absent
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import require_absent, resolve_output
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
+from transduce.settings.recipe import shorten_name
+from transduce.text.files import read_pairs, read_pairs_tsv, read_short_lines
 from transduce.text.languages import describe_wrong_language
 
 if TYPE_CHECKING:
     from transduce.settings import Recipe
-    from transduce.view.attention.figures import PaperFigure, RankedHeads
+    from transduce.view.attention.figures import PaperFigure
     from transduce.view.attention.record import AttentionView
     from transduce.view.attention.survey.survey import HeadSurvey
 
@@ -75,13 +78,6 @@ class FigureOptions:
     find: bool = flag(
         help="Print how strongly each head shows the figure's effect; draw the strongest."
     )
-
-    @property
-    def paper_layer(self) -> int:
-        """The value of --layer, by default the layer of the paper's figures."""
-        from transduce.view.attention.figures import LAYER
-
-        return self.layer or LAYER
 
     def choose(self) -> "PaperFigure":
         """Return the figure with any --word and --read as its words; refuse them for Figure 5."""
@@ -217,7 +213,6 @@ def record_sentence(
     is the path of a file, or if standard input does not have exactly one line.
     """
     from transduce.tasks.signal import SignalTask
-    from transduce.text.files import read_short_lines
     from transduce.view.attention.attend import record_attention
 
     translator = choice.load()
@@ -252,13 +247,12 @@ def write_output(
     view: "AttentionView", output: Path, page: PageOptions, figure: FigureOptions
 ) -> None:
     """Write the attention page, or the figure in the paper's style if the output ends in .svg."""
-    from transduce.durable.files import write_atomically
-    from transduce.durable.folder import resolve_output
-    from transduce.view.attention.figures import draw_paper_figure
+    from transduce.view.attention.figures import LAYER, draw_paper_figure
     from transduce.view.attention.page import WeightEncoding, build_attention_page
 
     if output.suffix == ".svg":
-        svg = draw_paper_figure(view, figure.choose(), figure.paper_layer, figure.heads or ())
+        layer, heads = figure.layer or LAYER, figure.heads or ()
+        svg = draw_paper_figure(view, figure.choose(), layer, heads)
         write_atomically(resolve_output(output), svg.encode())
         display.print_note(f"the figure: {output}")
         return
@@ -278,9 +272,9 @@ def write_output(
 
 def find_link(view: "AttentionView", options: FigureOptions) -> str:
     """Return the URL fragment that shows the figure's heads in a page; refuse missing heads."""
-    from transduce.view.attention.figures import join_encoder_words, require_heads
+    from transduce.view.attention.figures import LAYER, join_encoder_words, require_heads
 
-    figure, layer = options.choose(), options.paper_layer
+    figure, layer = options.choose(), options.layer or LAYER
     heads = options.heads or figure.heads
     require_heads(heads, layer, view.layers_of("encoder"), view.model.heads)
     parts = ["k=enc", f"l={layer}", "v=rows", "u=1", "e=1"]  # script/state.js reads them
@@ -292,38 +286,37 @@ def find_link(view: "AttentionView", options: FigureOptions) -> str:
 def find_best_heads(
     view: "AttentionView", options: FigureOptions, *, as_json: bool
 ) -> FigureOptions:
-    """Print the heads ranked for a figure; return `options` with the best layer and heads."""
-    from transduce.view.attention.figures import choose_heads, join_encoder_words, rank_heads
+    """Print the heads ranked for a figure; return `options` with the best layer and heads.
+
+    JSON has all heads, the text the ten best and, for Figures 3 and 4, counts of strong heads.
+    """
+    from transduce.view.attention import figures
 
     figure = options.choose()
-    ranked = rank_heads(join_encoder_words(view), figure, view.layers_of("encoder"))
-    print_ranking(ranked, figure, as_json=as_json)
-    layer, heads = choose_heads(ranked, figure)
-    return replace(options, layer=layer, heads=heads)
-
-
-def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_json: bool) -> None:
-    """Print all heads as JSON, or the ten best and, for Figures 3 and 4, counts of strong heads."""
-    from transduce.view.attention.figures import STRONG, count_strong
-
+    words, layers = figures.join_encoder_words(view), view.layers_of("encoder")
+    ranked = figures.rank_heads(words, figure, layers)
     if as_json:
         for one in ranked:
             strength = round(one.strength, 4)
             display.print_json({"layer": one.layer, "heads": one.heads, "strength": strength})
-        return
-    read = " + ".join(figure.read)
-    display.print_result(
-        f"weight from {figure.word!r} on {read}" if figure.word else "difference of two heads"
-    )
-    rows = [
-        [f"{one.strength:.3f}", f"layer {one.layer}", "head " + " and ".join(map(str, one.heads))]
-        for one in ranked[:PRINTED]
-    ]
-    display.print_result(*display.align_columns(rows))
-    if figure.word:
-        counts = count_strong(ranked).items()
+    else:
+        read = f"weight from {figure.word!r} on {' + '.join(figure.read)}"
+        rows = [
+            [
+                f"{one.strength:.3f}",
+                f"layer {one.layer}",
+                f"head {' and '.join(map(str, one.heads))}",
+            ]
+            for one in ranked[:PRINTED]
+        ]
+        display.print_result(read if figure.word else "difference of two heads")
+        display.print_result(*display.align_columns(rows))
+    if figure.word and not as_json:
+        counts = figures.count_strong(ranked).items()
         text = ", ".join(f"layer {layer}: {count}" for layer, count in counts)
-        display.print_result(f"heads with at least {STRONG}: {text}")
+        display.print_result(f"heads with at least {figures.STRONG}: {text}")
+    layer, heads = figures.choose_heads(ranked, figure)
+    return replace(options, layer=layer, heads=heads)
 
 
 def survey_corpus(
@@ -355,10 +348,7 @@ def survey_corpus(
                 f"losses without a head: {done:,} of {total:,};", len(sides[0])
             ),
         )
-    if as_json:
-        display.print_json(found.as_json())
-    else:
-        display.print_result(*format_survey(found))
+    display.print_found(found.as_json(), format_survey(found), as_json=as_json)
     if output is not None:
         found.write_page(output)
 
@@ -368,7 +358,6 @@ def read_survey_pairs(
 ) -> list[tuple[str, str]]:
     """Return the first `most` pairs of two files, or of one file in the model's task format."""
     from transduce.tasks import find_task_kind
-    from transduce.text.files import read_pairs, read_pairs_tsv, read_short_lines
 
     if target is not None:
         return list(islice(read_pairs(text, target, read_short_lines), most))
@@ -380,8 +369,6 @@ def read_survey_pairs(
 
 def format_survey(found: "HeadSurvey") -> Iterator[str]:
     """Yield a line on the surveyed pairs, then the lines of a table of all heads."""
-    from transduce.settings.recipe import shorten_name
-
     pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
     how_aligned = f", words aligned by {found.alignment}" if found.alignment else ""
     yield (

@@ -127,7 +127,9 @@ def command(
             language=language,
             backward=scorer,
             until=until,
-            on_line=lambda *progress: show(format_progress(*progress)),
+            on_line=lambda stage, done, total: show(
+                f"{stage}: {done:,} of {total:,} lines" if done < total else ""
+            ),
             callbacks=display_training,
             name_options=str,
         )
@@ -148,8 +150,3 @@ def describe_distillation(found: "Distillation", output: Path) -> Iterator[str]:
     if found.page is not None:
         page = output / found.page.relative_to(found.folder)
         yield f"all stages, teacher and student: {page}"
-
-
-def format_progress(stage: str, done: int, total: int) -> str:
-    """Return a status line on how many lines a stage has done, or "" when all are done."""
-    return f"{stage}: {done:,} of {total:,} lines" if done < total else ""

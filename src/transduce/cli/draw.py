@@ -9,7 +9,10 @@ import click
 from transduce.cli import display, options
 from transduce.cli.options import argument, option
 from transduce.cli.recipes import RECIPE_OR_FOLDER, KnownRecipe
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
+from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
 
 FIGURES = ("model", "attention")
@@ -60,9 +63,6 @@ def command(
     }
     require_matching(what, len(recipes), chosen_options)
     options.require_writable(output)
-    from transduce.durable.files import write_atomically
-    from transduce.durable.folder import resolve_output
-    from transduce.recipes import by_name
     from transduce.view.drawings import draw
 
     functions: dict[str, Callable[..., str]] = {

@@ -12,14 +12,16 @@ from transduce.cli import display, options
 from transduce.cli.line_outputs import SHOWN, WarningPrinter, means_standard_output, show_line_count
 from transduce.cli.options import argument, flag, group, option
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
+from transduce.durable.files import atomic_file
+from transduce.durable.folder import resolve_output
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
 from transduce.scores.scoring import describe_slow_metrics
 from transduce.settings.fields import require
+from transduce.text.arguments import read_text
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
-    from transduce.scores.score import Score
 
 BASELINE = "most frequent label of each token"
 MOST_LABELS = 10  # a message lists at most this many labels that the model does not know
@@ -78,19 +80,8 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     require(is_stdout_free, "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference, Path(baseline) if baseline else None)
-    from transduce.durable.files import atomic_file
-    from transduce.durable.folder import resolve_output
-    from transduce.inference.evaluate import (
-        FORMS,
-        build_evaluation_text,
-        provenance,
-        read_test_set,
-        require_two_files_fit,
-        score_translations,
-        translate_sources,
-    )
+    from transduce.inference import evaluate
     from transduce.tasks import find_task_kind
-    from transduce.text.arguments import read_text
 
     choice = TranslatorChoice(model, models, beam)
     sides = (read_text("", source), read_text("", reference)) if reference else None
@@ -101,26 +92,26 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
         translator = choice.open(on_warning)
         data = translator.recipe.data
         if sides:
-            require_two_files_fit(data)
-        lines = sides or read_test_set(str(source), None, data)
+            evaluate.require_two_files_fit(data)
+        lines = sides or evaluate.read_test_set(str(source), None, data)
         translator = choice.with_workers(translator, lambda _: len(lines[0]))
-        text = build_evaluation_text(
+        text = evaluate.build_evaluation_text(
             translator, lines, metrics or None, language, baseline, has_contrast=contrast
         )
-        times = 1 + len(FORMS) * contrast
+        times = 1 + len(evaluate.FORMS) * contrast
         if slow := describe_slow_metrics(text.metrics, text.references, text.language, times):
             display.print_note(slow)
-        outputs = list(show_line_count(translate_sources(translator, text), "translate"))
+        outputs = list(show_line_count(evaluate.translate_sources(translator, text), "translate"))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
             format_output = find_task_kind(data).format_output
             pairs = zip(text.sources, outputs, strict=True)
             file.write("".join(format_output(*pair) for pair in pairs).encode())
-    found = score_translations(translator, text, outputs, show_line_count)
+    found = evaluate.score_translations(translator, text, outputs, show_line_count)
     if found.warning:
         display.print_message(f"warning: {found.warning}")
     if as_json:
-        display.print_json({**evaluation_as_json(found), **provenance(translator)})
+        display.print_json({**evaluation_as_json(found), **evaluate.provenance(translator)})
         return
     display.print_result(*format_evaluation(found), *format_contrast(found))
     for score in found.scores:
@@ -168,20 +159,16 @@ def format_contrast(found: "Evaluation") -> Iterator[str]:
     The scores of single words and the signature of a changed form follow on lines of their own.
     """
     names = [score.name for score in found.scores]
-    rows = [["", "lines changed", *names], ["plain", "", *map(format_value, found.scores)]]
+    plain = [f"{score.value:.2f}" for score in found.scores]
+    rows = [["", "lines changed", *names], ["plain", "", *plain]]
     others = list[str]()
     for one in found.contrast:
         if [score.name for score in one.scores] == names:
-            form = one.form.replace("_", " ")
-            rows.append([form, f"{one.changed:,}", *map(format_value, one.scores)])
+            values = [f"{score.value:.2f}" for score in one.scores]
+            rows.append([one.form.replace("_", " "), f"{one.changed:,}", *values])
         else:  # single words, which have no references
             others += map(str, one.scores)
     if found.contrast:
         yield from display.align_columns(rows, align_right=True)
         yield from others
         yield f"signature of a form: {found.contrast[0].scores[0].signature}"
-
-
-def format_value(score: "Score") -> str:
-    """Return a score's value with two decimals."""
-    return f"{score.value:.2f}"

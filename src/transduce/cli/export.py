@@ -6,6 +6,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.options import argument, option
+from transduce.machine.process_settings import keep_freed_memory
 
 
 @options.make_command("export", options.quiet, options.no_progress)
@@ -43,7 +44,6 @@ def command(
     transduce export model --to ctranslate2 -o model.ct2 --prove test.en
     """
     from transduce.exports.export import export
-    from transduce.machine.process_settings import keep_freed_memory
 
     keep_freed_memory()
     with display.show_status("writing the export and comparing outputs"):

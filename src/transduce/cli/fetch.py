@@ -77,11 +77,9 @@ def command(
 def print_corpus(found: FetchedCorpus, *, as_json: bool) -> None:
     """Print a fetched corpus's folder, number of lines in each split, warnings and licence."""
     corpus = found.corpus
-    if as_json:
-        facts = corpus_as_json(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
-        display.print_json(facts | {"unlike": found.warnings})
-    else:
-        display.print_result(str(found.folder))
+    facts = corpus_as_json(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
+    values = facts | {"unlike": found.warnings}
+    display.print_found(values, [str(found.folder)], as_json=as_json)
     for warning in found.warnings:
         display.print_message(f"warning: {warning}")
     counts = ", ".join(f"{name} {lines:,}" for name, lines in found.lines.items())

@@ -63,11 +63,9 @@ class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
 
         A text that is the path of an existing file gives that file without a weight.
         """
-        if isinstance(value, WeightedFile):
-            return value
         found = WEIGHTED.fullmatch(value)
         if found is None or Path(value).exists():
-            file, _, rest = str(value).partition(":")
+            file, _, rest = value.partition(":")
             fact = f"{file}:{short_repr(rest)}: what follows the colon is no weight"
             hint = f"{file}:3, or {file}:0.5:1-8000 with its first and last update"
             require(Path(value).exists() or not rest or not Path(file).is_file(), fact, hint)

@@ -8,6 +8,7 @@ from transduce.cli import options
 from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
 from transduce.cli.options import INPUT, argument, group
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
+from transduce.text.files import read_pairs, read_short_lines
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -30,8 +31,6 @@ def command(
     log-probability in nats, and the target itself, separated by tabs. A pair longer than the model
     takes has nan for both (null with --json), and a warning.
     """
-    from transduce.text.files import read_pairs, read_short_lines
-
     options.require_one_standard_input(source, target)
     options.require_writable(output, source, target)
     on_warning = WarningPrinter(most=SHOWN)

@@ -85,8 +85,6 @@ class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later
 
     def convert(self, value: Any, param: object, ctx: object) -> Recipe:  # noqa: ANN401, ARG002
         """Convert a recipe's name or file to the recipe; refuse any other argument."""
-        if isinstance(value, Recipe):
-            return value
         return find_recipe(value)
 
     def shell_complete(self, _context: object, _: object, incomplete: str) -> list[CompletionItem]:
@@ -102,8 +100,6 @@ class Change(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[str, str]:  # noqa: ANN401, ARG002
         """Split setting=value into (setting, value as text); raise InputError if there is no =."""
-        if isinstance(value, tuple):
-            return value
         path, sign, text = value.partition("=")
         if not sign:
             option = param.opts[0] if param else "--set"
@@ -118,8 +114,6 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
         """Convert comma-separated numbers to a tuple of ints; refuse any other text."""
-        if isinstance(value, tuple):
-            return value
         parts = value.split(",")
         if all(NUMBER.fullmatch(part) and int(part) for part in parts):
             return tuple(map(int, parts))

@@ -19,9 +19,14 @@ from transduce.cli.line_outputs import (
 )
 from transduce.cli.options import INPUT, FilePath, argument, flag, group, option
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
+from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import require_harmless_output
 from transduce.errors import InputError
 from transduce.settings.fields import require
+from transduce.text.files import read_short_lines
+from transduce.text.tags import read_tagged
+from transduce.text.trees.brackets import format_indented, format_tree, parse_tree
+from transduce.text.words import split_words
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -113,10 +118,6 @@ def read_sentences(
     file: Path, tags: Path | None, *, columns: bool, tokenise: bool
 ) -> Iterator[Sentence]:
     """Yield each sentence's words and its tags (None without any); refuse tags that do not fit."""
-    from transduce.text.files import read_short_lines
-    from transduce.text.tags import read_tagged
-    from transduce.text.words import split_words
-
     if columns:
         for sentence in read_tagged(file):
             yield " ".join(sentence.tokens), list(sentence.labels)
@@ -140,7 +141,6 @@ def read_sentences(
 def with_tags(output: "Output", tags: list[str] | None) -> "Output":
     """Return an output with these tags in its tree; unchanged without tags or without a tree."""
     from transduce.tasks.parsing import to_tree
-    from transduce.text.trees.brackets import format_tree
 
     if tags is None or not output.text:
         return output
@@ -149,14 +149,11 @@ def with_tags(output: "Output", tags: list[str] | None) -> "Output":
 
 def format_indented_tree(output: "Output") -> str:
     """Format an output tree, which may be empty, as indented lines and an empty line."""
-    from transduce.text.trees.brackets import format_indented, parse_tree
-
     return (format_indented(parse_tree(output.text)) if output.text else "") + "\n\n"
 
 
 def draw(tree: str, path: Path) -> None:
     """Write the drawing of a tree, given as a line of brackets, to an SVG file."""
-    from transduce.durable.files import ensure_folder, write_atomically
     from transduce.tasks.parsing import to_tree
     from transduce.view.drawings.trees import draw_svg
 

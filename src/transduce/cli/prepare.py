@@ -10,6 +10,7 @@ from transduce.cli.inputs import TRAINING, TextOptions
 from transduce.cli.options import argument, group
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
+from transduce.text.clean import EMPTY
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
@@ -65,7 +66,6 @@ def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
     """Return lines about a prepared corpus: pairs read, kept and left out, and vocabulary sizes."""
     from transduce.corpus.mixture import list_rows
     from transduce.tasks import find_task_kind
-    from transduce.text.clean import EMPTY
 
     lines, kind = [], find_task_kind(prepared.data)
     for name, store in (("train", prepared.train), ("dev", prepared.dev)):

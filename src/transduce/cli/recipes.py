@@ -57,11 +57,9 @@ class RecipeOrFolder(options.RecipeName):
 
     def convert(self, value: Any, param: object, ctx: object) -> Any:  # noqa: ANN401
         """Return the `KnownRecipe` of a recipe's name or file, of a model folder, or of a run."""
-        if isinstance(value, KnownRecipe):
-            return value
-        path = Path(str(value))
+        path = Path(value)
         folder = path.parent if path.name in ("recipe.json", "run.json") else path
-        if str(value) in ("", *names()) or not folder.is_dir():
+        if value in ("", *names()) or not folder.is_dir():
             return KnownRecipe(super().convert(value, param, ctx))
         from transduce.checkpoint.model_files import WEIGHTS
         from transduce.checkpoint.run_file import is_run, read_run, read_run_vocabularies
@@ -132,26 +130,21 @@ def show(
     the paper is silent. A star marks what differs from table3/base.
     """
     changed = customise_recipe(recipe.recipe, dict(changes), scale)
-    show_recipe(recipe.with_recipe(changed), has_peers=peers, as_json=as_json)
-
-
-def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:
-    """Print a recipe's settings and their sources; `has_peers` adds where other systems differ."""
-    recipe = known.recipe
-    settings = [_describe_setting(recipe, *one) for one in recipe.flat_settings().items()]
+    known = recipe.with_recipe(changed)
+    settings = [_describe_setting(changed, *one) for one in changed.flat_settings().items()]
     if as_json:
         display.print_json(_describe(known) | {"settings": settings})
         return
-    display.print_result(f"{recipe.name}: {recipe.about}")
+    display.print_result(f"{changed.name}: {changed.about}")
     symbols = " and ".join(f"{size:,}" for size in dict.fromkeys(known.symbols))
     display.print_result(f"{known.parameters:,} parameters with {symbols} symbols")
-    if recipe.because:
-        display.print_result(f"why it differs: {recipe.because}")
+    if changed.because:
+        display.print_result(f"why it differs: {changed.because}")
     display.print_result("")
     rows = [_format_setting(one) for one in settings]
-    for path, line in zip(recipe.flat_settings(), display.align_columns(rows), strict=True):
+    for path, line in zip(changed.flat_settings(), display.align_columns(rows), strict=True):
         display.print_result(line)
-        if has_peers and path in PEERS:
+        if peers and path in PEERS:
             display.print_result(f"        elsewhere: {PEERS[path]}")
 
 

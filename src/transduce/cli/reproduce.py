@@ -14,6 +14,7 @@ from transduce.cli.options import argument, flag, format_options, group, option
 from transduce.cli.outcome import Commands
 from transduce.cli.training import display_training
 from transduce.errors import InputError
+from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.recipes.tables import TABLE_2_ROWS
 from transduce.settings import Data, Recipe
@@ -100,15 +101,9 @@ def table1(
     require(
         output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
     )
-    from transduce.machine.process_settings import use_threads
     from transduce.reproduce import table1 as measure_table1
+    from transduce.reproduce.layer_costs import report
     from transduce.reproduce.layer_costs.measure import QUICK, MeasurementPlan
-    from transduce.reproduce.layer_costs.report import (
-        build_json,
-        build_sections,
-        describe_conditions,
-        describe_findings,
-    )
 
     given: dict[str, Any] = {"n": n, "d": d, "k": k, "r": r, "rounds": rounds}
     given = {name: value for name, value in given.items() if value is not None}
@@ -116,12 +111,12 @@ def table1(
     use_threads(threads)
     table = measure_table1(plan, output=output, plot=plot, on_message=display.print_note)
     if as_json:
-        display.print_json(build_json(table))
+        display.print_json(report.build_json(table))
     else:
-        display.print_result(*describe_conditions(table))
-        for title, cells in build_sections(table):
+        display.print_result(*report.describe_conditions(table))
+        for title, cells in report.build_sections(table):
             display.print_result("", title, *display.align_columns(cells))
-        display.print_result("", *describe_findings(table))
+        display.print_result("", *report.describe_findings(table))
     if output:
         display.print_note(f"the report: {output}")
 
@@ -250,7 +245,6 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
     With --gather nothing is trained, and the report is on rows trained before. `own` are
     command-line words for the options that only this table has.
     """
-    from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
     from transduce.reproduce.rows import reproduce_rows
 
@@ -350,7 +344,6 @@ def claims(
     transduce reproduce claims --only arithmetic,restricted -o claims
     """
     signals.ignore_checkpoint_signal()
-    from transduce.machine.process_settings import keep_freed_memory, use_threads
     from transduce.reproduce import claims as measure_claims
 
     keep_freed_memory()
@@ -408,7 +401,4 @@ def table4(
             on_message=display.print_note,
             callbacks=callbacks,
         )
-    if as_json:
-        display.print_json(build_json(table))
-    else:
-        display.print_result(format_table(table))
+    display.print_found(build_json(table), [format_table(table)], as_json=as_json)

@@ -250,14 +250,12 @@ def report_alignments(
         display.print_comparison(found, (output, against), as_json=as_json)
         return
     score = score_alignments(gold, output)
-    if as_json:
-        display.print_json(score.as_json())
-        return
     links = (
         "precision {precision:.2f} | recall {recall:.2f} | {links:,} links | {sure:,} sure of "
         "{gold:,} gold links"
     )
-    display.print_result(str(score), links.format(**score.details))
+    lines = [str(score), links.format(**score.details)]
+    display.print_found(score.as_json(), lines, as_json=as_json)
 
 
 def report_labels(
@@ -269,10 +267,7 @@ def report_labels(
             display.print_comparison(found, (output, against), as_json=as_json)
         return
     report = score_tags(gold, output, scheme=scheme)
-    if as_json:
-        display.print_json(report.as_json())
-    else:
-        display.print_result(*format_report(report))
+    display.print_found(report.as_json(), format_report(report), as_json=as_json)
 
 
 def format_report(report: SpanReport) -> Iterator[str]:

@@ -15,8 +15,15 @@ from transduce.cli import display
 from transduce.cli.options import FiniteRange, flag, option
 from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, estimate_own_load
+from transduce.machine.limits import available_cpus, free_memory_bytes
+from transduce.machine.process_settings import (
+    collect_garbage_rarely,
+    keep_freed_memory,
+    use_threads,
+)
 from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WIDEST_BEAM, Sampling
+from transduce.text.files import is_file, read_lines
 from transduce.text.languages import SAMPLE_LINES, describe_wrong_language, find_wrong_side
 
 if TYPE_CHECKING:
@@ -145,7 +152,6 @@ class ModelOptions:
         if self.workers or self.threads is not None:
             return self.workers or 1
         from transduce.machine.device import select_device
-        from transduce.machine.limits import available_cpus, free_memory_bytes
 
         cores = available_cpus()
         lines = count_lines(cores * LINES_PER_WORKER) if cores > 1 else 0
@@ -191,7 +197,6 @@ class TranslatorChoice:
         """Load the models as one translator; refuse another task, and --nbest above the beam."""
         from transduce.inference.load import choose_precision, load
         from transduce.machine.device import select_device
-        from transduce.machine.process_settings import collect_garbage_rarely, keep_freed_memory
         from transduce.tasks import require_task
 
         keep_freed_memory()
@@ -222,8 +227,6 @@ class TranslatorChoice:
         The translator passes warnings to `on_warning`. Prints a note on each model that is an
         unfinished run.
         """
-        from transduce.machine.process_settings import use_threads
-
         warn_if_unfinished(self.folders)
         use_threads(self.models.threads or 1)
         translator = replace(self.load(), on_warning=on_warning)
@@ -299,8 +302,6 @@ def load_in_worker(load: "Callable[[], Translator]") -> "Translator":
 
 def count_file_lines(path: Path, most: int) -> int:
     """Return the number of lines of a file, at most `most`; 0 for pipes and other special files."""
-    from transduce.text.files import is_file, read_lines
-
     return sum(1 for _ in islice(read_lines(path), most)) if is_file(path) else 0
 
 

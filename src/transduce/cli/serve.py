@@ -15,6 +15,7 @@ from transduce.cli import display, options, signals
 from transduce.cli.options import argument, group, option
 from transduce.cli.searching import BeamOptions, ModelOptions, no_keep, warn_if_unfinished
 from transduce.errors import InputError
+from transduce.machine.limits import raise_open_file_limit
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.text.languages import parse_languages
@@ -87,7 +88,6 @@ def command(
     require_packages()
     if any((folder / "run.json").exists() for folder in models):  # the check imports torch, 200 MB
         warn_if_unfinished(models)
-    from transduce.machine.limits import raise_open_file_limit
     from transduce.serve.search_process import ModelChoice
     from transduce.serve.server import ServerSettings, serve
 

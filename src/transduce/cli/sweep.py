@@ -55,13 +55,7 @@ def command(
     transduce sweep multi30k-en-de -o SWEEP --vary search.beam=1,4,8 --vary search.alpha=0,0.6,1
     """
     signals.ignore_checkpoint_signal()
-    from transduce.runs.sweep import (
-        format_rows,
-        prepare_sweep,
-        split_search,
-        train_combinations,
-        warn_of_chance,
-    )
+    from transduce.runs import sweep
     from transduce.runs.text_names import to_language_settings
 
     recipe, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.find_text("dev_"))
@@ -69,20 +63,20 @@ def command(
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     with display.show_pair_count() as on_progress:
         settings = {**dict(changes), **to_language_settings(languages)}
-        start, combinations = prepare_sweep(
+        start, combinations = sweep.prepare_sweep(
             output, named_texts, recipe, settings, chosen, on_progress, display.print_note
         )
     with signals.ending_signals_as_interrupts():
-        rows = train_combinations(output, start, combinations, display_combination)
+        rows = sweep.train_combinations(output, start, combinations, display_combination)
     if as_json:
         for row in rows:
             display.print_json(row.as_json())
         return
-    display.print_result(format_rows(rows))
-    if chance := warn_of_chance(rows):
+    display.print_result(sweep.format_rows(rows))
+    if chance := sweep.warn_of_chance(rows):
         display.print_note(f"note: {chance}")
     if rows[0].model is not None:
-        _, search = split_search(rows[0].settings)
+        _, search = sweep.split_search(rows[0].settings)
         best = " ".join(f"{path}={value}" for path, value in search.items())
         equal = sum(row.score == rows[0].score for row in rows[1:])
         tie = f"; {equal} of the other combinations score the same" if equal else ""

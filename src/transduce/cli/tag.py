@@ -9,6 +9,7 @@ from transduce.cli import options
 from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, read_words, write_lines
 from transduce.cli.options import INPUT, argument, flag, group
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
+from transduce.text.words import split_words
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -37,7 +38,6 @@ def command(
     warning.
     """
     from transduce.tasks.tagging import Tagging, format_labels
-    from transduce.text.words import split_words
 
     options.require_writable(output, input)
     choice = TranslatorChoice(

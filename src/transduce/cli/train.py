@@ -21,6 +21,7 @@ from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
+from transduce.text.arguments import ignore_event
 from transduce.training.distributed.rank import ProcessRank
 
 if TYPE_CHECKING:
@@ -211,7 +212,6 @@ def train_with_display(
 def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
     """Join rank 0's training as another rank until the training ends; return the exit code."""
     from transduce.runs.training_run import train_as_follower
-    from transduce.text.arguments import ignore_event
 
     with signals.signals_as_requests(ignore_event) as requests:
         finished = train_as_follower(folder, store, rendezvous, requests)

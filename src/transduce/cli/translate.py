@@ -38,6 +38,7 @@ from transduce.cli.searching import (
     warn_of_language,
 )
 from transduce.durable.files import PACKED
+from transduce.durable.folder import atomic_folder
 from transduce.settings.fields import require
 from transduce.text.documents.read import FORMATS, SUFFIXES, detect_format
 from transduce.text.files import (
@@ -46,6 +47,8 @@ from transduce.text.files import (
     describe_records,
     display_name,
     name_markup,
+    read_lines,
+    read_short_lines,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +119,6 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     from transduce.inference.translator import LINES_AT_ONCE
     from transduce.tasks import TextToText
     from transduce.tasks.signal import SignalTask, read_signal_sources
-    from transduce.text.files import read_short_lines
 
     options.require_one_standard_input(input, prefix)
     require(
@@ -124,7 +126,11 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
         "--workers and --line-buffered exclude each other: workers read many lines at once",
         "give one of them",
     )
-    require_usable_output(output, (input, prefix), shard, line_buffered=line_buffered)
+    if shard is None:
+        options.require_writable(output, input, prefix)
+    else:
+        fact = "--shard needs a folder, OUTPUT, and excludes --line-buffered"
+        require(output is not None and not line_buffered, fact, "--shard 1/8 -o FOLDER")
     choice = TranslatorChoice(
         model,
         models,
@@ -160,8 +166,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     if text is not None:
         how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
-        if rows:
-            how["signals"] = hash_lines(read_signal_sources(input, rows[0]))
+        how |= {"signals": hash_lines(read_signal_sources(input, rows[0]))} if rows else {}
         part = build_shard_part(text, how, output)
     lines = part.cut(read_signal_sources(input, rows[0]) if rows else read_short_lines(input))
     noted = lines if is_document else note_markup(input, lines, count(part.first))
@@ -190,7 +195,6 @@ def hash_lines(lines: Iterable[str]) -> str:
 
 def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) -> None:
     """Write each output picture into a new folder as N.png for line N, or N-RANK.png for n-best."""
-    from transduce.durable.folder import atomic_folder
     from transduce.text.signals import Signal, write_png
 
     with atomic_folder(folder, kind="pictures", about={}) as writer:
@@ -199,17 +203,6 @@ def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) ->
                 name = f"{number}.png" if nbest == 1 else f"{number}-{rank}.png"
                 if signal := Signal.from_line(one.text):  # None for an empty line
                     writer.write(name, write_png(signal.to_pixels()))
-
-
-def require_usable_output(
-    output: Path | None, inputs: tuple[Path, Path | None], shard: str | None, *, line_buffered: bool
-) -> None:
-    """Refuse an unwritable output; for a shard, refuse a missing `output` or --line-buffered."""
-    if shard is None:
-        options.require_writable(output, *inputs)
-    else:
-        fact = "--shard needs a folder, OUTPUT, and excludes --line-buffered"
-        require(output is not None and not line_buffered, fact, "--shard 1/8 -o FOLDER")
 
 
 @final
@@ -268,7 +261,6 @@ def note_structure(file: Path) -> bool:
     Raises InputError if its first lines show a document, too, or it is named as a translation
     memory.
     """
-    from transduce.text.files import read_lines
     from transduce.text.pair_files import require_one_side
 
     if form := look_up_ending(file, SUFFIXES):
@@ -326,18 +318,11 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
     on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
     for doubt in (*found.warnings, *found.for_review):
         display.print_message(f"warning: {doubt}")
-    review = "marked for review" if form == "po" else "named above for review"
-    display.print_note(describe_counts(found.sentences, found.kept, len(found.for_review), review))
-
-
-def describe_counts(sentences: int, kept: int, doubtful: int, review: str) -> str:
-    """Return a sentence with the counts translated now, translated before, and to be reviewed.
-
-    `review` says how the doubtful ones are known, such as "marked for review".
-    """
-    parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
+    sentences, kept, doubtful = found.sentences, found.kept, len(found.for_review)
+    counts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:
-        parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
+        counts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
     if doubtful:
-        parts.append(f"{doubtful:,} {'is' if doubtful == 1 else 'are'} {review}")
-    return "; ".join(parts)
+        review = "marked for review" if form == "po" else "named above for review"
+        counts.append(f"{doubtful:,} {'is' if doubtful == 1 else 'are'} {review}")
+    display.print_note("; ".join(counts))

@@ -27,12 +27,9 @@ def command(
     parts = []
     for part in verify_parts(folder):
         parts.append(part)
-        if as_json:
-            values = {"part": str(part.path), "good": part.is_good, "reason": part.reason}
-            display.print_json(values)
-        else:
-            line = f"good  {part.path}" if part.is_good else f"bad   {part.reason}"
-            display.print_result(display.escape_controls(line))
+        values = {"part": str(part.path), "good": part.is_good, "reason": part.reason}
+        line = f"good  {part.path}" if part.is_good else f"bad   {part.reason}"
+        display.print_found(values, [display.escape_controls(line)], as_json=as_json)
     for path in list_uncovered(folder):
         display.print_message(f"not covered: {display.escape_controls(str(path))}")
     bad = [part for part in parts if not part.is_good]
