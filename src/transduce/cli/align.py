@@ -9,7 +9,7 @@ import click
 
 from transduce.checkpoint.model_files import ALIGNMENT
 from transduce.cli import display, options
-from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
+from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
 from transduce.cli.options import INPUT, Numbers, argument, flag, group, option
 from transduce.cli.searching import (
     ModelOptions,
@@ -75,7 +75,7 @@ def command(
         return
     given = {"layer": layer, "heads": heads, "shifted": False if unshifted else None}
     changes = {name: value for name, value in given.items() if value is not None}
-    on_warning = WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models).open(on_warning, source)
     pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))
     found = translator.aligning(**changes).align_pairs(pairs)

@@ -7,7 +7,7 @@ import click
 from transduce.cleaning import WORST
 from transduce.cli import display, options
 from transduce.cli.inputs import TextOptions, WeightedFile
-from transduce.cli.line_outputs import SHOWN, WarningPrinter
+from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import flag, group, option, refuse_given
 from transduce.cli.searching import ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.settings.fields import require
@@ -73,7 +73,7 @@ def command(
         names = {"precision", "workers", "threads"}
         refuse_given(names, "is for two models", "--forward MODEL --backward MODEL")
     require((forward is None) == (backward is None), "--forward and --backward need each other")
-    printers, translators = (WarningPrinter(most=SHOWN), WarningPrinter(most=SHOWN)), None
+    printers, translators = (WarningPrinter(), WarningPrinter()), None
     first = texts.pairs[0].path if texts.pairs else texts.source
     if forward is not None and backward is not None:
         there, back = (

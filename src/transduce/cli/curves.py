@@ -7,7 +7,7 @@ import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.options import argument, flag, option
-from transduce.errors import InputError
+from transduce.settings.fields import require
 
 
 @options.make_command("curves", options.quiet)
@@ -40,7 +40,13 @@ def command(
     transduce curves run other-run -o curves.svg
     transduce curves run --serve
     """
-    require_choice(output, full=full, serve=serve, port=port)
+    fact = "either -o or --serve" if serve else "nothing says where the curves go"
+    hint = "-o curves.html for a file, --serve for a page that stays up to date"
+    require((output is None) == serve, fact, hint)
+    hint = "transduce curves run --serve --port 8000"
+    require(port is None or serve, "--port needs --serve", hint)
+    is_page = output is not None and output.suffix == ".html"
+    require(is_page or not full, "--full is for pages", "-o curves.html --full")
     if output is None:
         serve_page(runs, port or 0)
         return
@@ -51,19 +57,6 @@ def command(
     display.print_logged_warnings("matplotlib")
     curves(*runs, output=output, full=full)
     display.print_note(f"the {kind}: {output}")
-
-
-def require_choice(output: Path | None, *, full: bool, serve: bool, port: int | None) -> None:
-    """Refuse none or both of -o and --serve, --full without .html, and --port without --serve."""
-    if (output is None) != serve:
-        raise InputError(
-            "either -o or --serve" if serve else "nothing says where the curves go",
-            "-o curves.html for a file, --serve for a page that stays up to date",
-        )
-    if port is not None and not serve:
-        raise InputError("--port needs --serve", "transduce curves run --serve --port 8000")
-    if full and (output is None or output.suffix != ".html"):
-        raise InputError("--full is for pages", "-o curves.html --full")
 
 
 def serve_page(runs: tuple[Path, ...], port: int) -> None:

@@ -10,7 +10,7 @@ import click
 from transduce.cleaning import WORST
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions, WeightedFile
-from transduce.cli.line_outputs import SHOWN, WarningPrinter
+from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import FiniteRange, argument, group, option, refuse_given
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.distillation import LONGEST, STAGES
@@ -93,7 +93,7 @@ def command(
         "name such a file",
     )
     texts = replace(texts, pairs=() if pairs is None else (WeightedFile(pairs),))
-    on_warning, on_scoring = WarningPrinter(most=SHOWN), WarningPrinter(most=SHOWN)
+    on_warning, on_scoring = WarningPrinter(), WarningPrinter()
     teacher, dev = None, texts.find_text("dev_")
     if teachers:
         choice = TranslatorChoice(teachers[0], replace(models, ensemble=tuple(teachers[1:])), beam)

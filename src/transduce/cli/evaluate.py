@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.line_outputs import SHOWN, WarningPrinter, means_standard_output, show_line_count
+from transduce.cli.line_outputs import WarningPrinter, means_standard_output, show_line_count
 from transduce.cli.options import argument, flag, group, option
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 from transduce.durable.files import atomic_file
@@ -88,7 +88,7 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     with (
         nullcontext() if output is None else atomic_file(resolve_output(output)) as file
     ):  # an unwritable output is refused before translating
-        on_warning = WarningPrinter(most=SHOWN)
+        on_warning = WarningPrinter()
         translator = choice.open(on_warning)
         data = translator.recipe.data
         if sides:

@@ -52,10 +52,9 @@ def command(
     transduce explain model -o explainer.html
     transduce explain run "A dog runs." -o explainer.html
     """
-    if output is None:
-        raise InputError("nothing says where the page goes", "-o explainer.html")
-    if output.suffix != ".html":
-        raise InputError(f"{output} is not .html", "-o explainer.html")
+    if output is None or output.suffix != ".html":
+        fact = "nothing says where the page goes" if output is None else f"{output} is not .html"
+        raise InputError(fact, "-o explainer.html")
     if film_text is not None and film_text.suffix != ".md":
         raise InputError(f"{film_text} is not .md", "--film-text film.md")
     for file in filter(None, (output, film_text)):

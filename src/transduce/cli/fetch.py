@@ -89,16 +89,16 @@ def print_corpus(found: FetchedCorpus, *, as_json: bool) -> None:
 
 def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
     """Yield text or JSON lines on each corpus: name, languages, size, licence, whether cached."""
+    corpora = [(one, corpus_folder(one, cache).is_dir()) for one in list_public()]
     if as_json:
-        for corpus in list_public():
-            facts = corpus_as_json(corpus) | {"here": corpus_folder(corpus, cache).is_dir()}
-            yield json.dumps(facts, ensure_ascii=False)
+        for corpus, is_here in corpora:
+            yield json.dumps(corpus_as_json(corpus) | {"here": is_here}, ensure_ascii=False)
         return
-    rows = []
-    for corpus in list_public():
-        here = "here" if corpus_folder(corpus, cache).is_dir() else ""
-        rows.append((corpus.name, "-".join(corpus.languages), format_bytes(corpus.size), here))
-    for corpus, row in zip(list_public(), display.align_columns(rows), strict=True):
+    rows = [
+        (one.name, "-".join(one.languages), format_bytes(one.size), "here" if is_here else "")
+        for one, is_here in corpora
+    ]
+    for (corpus, _), row in zip(corpora, display.align_columns(rows), strict=True):
         yield row
         yield f"    {corpus.about}"
         yield f"    licence: {corpus.licence}"

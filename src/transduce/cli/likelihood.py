@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transduce.cli import options
-from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
+from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
 from transduce.cli.options import INPUT, argument, group
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.text.files import read_pairs, read_short_lines
@@ -33,7 +33,7 @@ def command(
     """
     options.require_one_standard_input(source, target)
     options.require_writable(output, source, target)
-    on_warning = WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models, beam).open(on_warning, source)
     pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))
     found = translator.likelihood(pairs)

@@ -46,7 +46,7 @@ class WarningPrinter:
     """A callable that counts warnings about lines by kind, and prints the first `most` of each."""
 
     counts: Counter[str] = field(default_factory=Counter)  # number of warnings by kind
-    most: int = sys.maxsize  # warnings of a kind that are printed; the others are only counted
+    most: int = SHOWN  # warnings of a kind that are printed; the others are only counted
 
     def __call__(self, warning: "LineWarning") -> None:
         if self.counts[warning.kind] < self.most:

@@ -286,11 +286,6 @@ def require_one_standard_input(*files: Path | str | None, hint: str = "name the 
     require([str(file) for file in files].count("-") < 2, fact, hint)
 
 
-def hide_value(context: click.Context, parameter: click.Parameter, value: object) -> None:
-    """Store the value of --quiet or --no-progress where only the module `display` reads it."""
-    context.meta[f"transduce.{parameter.name}"] = value
-
-
 def output(about: str) -> Any:  # noqa: ANN401
     """Declare the option -o for a file that a command writes."""
     return option("-o", "--output", type=OutputFile(path_type=Path), help=about)
@@ -323,17 +318,16 @@ scale = option(
     help="Make the recipe smaller; `transduce recipes scales` describes the scales.",
 )
 as_json = flag("--json", help="Print one JSON object per line.")
-quiet = click.Option(
-    ["--quiet"],
-    is_flag=True,
-    expose_value=False,
-    callback=hide_value,
-    help="Print only warnings and errors besides the result.",
-)
-no_progress = click.Option(
-    ["--no-progress"],
-    is_flag=True,
-    expose_value=False,
-    callback=hide_value,
-    help="No live display, even on a terminal.",
-)
+
+
+def build_switch(name: str, about: str) -> click.Option:
+    """Build a flag whose value is stored where only the module `display` reads it."""
+
+    def store(context: click.Context, parameter: click.Parameter, value: object) -> None:
+        context.meta[f"transduce.{parameter.name}"] = value
+
+    return click.Option([name], is_flag=True, expose_value=False, callback=store, help=about)
+
+
+quiet = build_switch("--quiet", "Print only warnings and errors besides the result.")
+no_progress = build_switch("--no-progress", "No live display, even on a terminal.")

@@ -10,7 +10,6 @@ import click
 
 from transduce.cli import options
 from transduce.cli.line_outputs import (
-    SHOWN,
     WarningPrinter,
     format_outputs,
     open_output,
@@ -95,7 +94,7 @@ def command(
         task=Parsing,
         command="parse",
     )
-    on_warning = WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter()
     translator = choice.open(on_warning, input)
     sentences, for_search = tee(read_sentences(input, tags, columns=columns, tokenise=tokenise))
     lines = warn_of_language(translator, (words for words, _ in for_search))
@@ -107,7 +106,8 @@ def command(
         if svg and best[0].text:
             draw(best[0].text, svg / f"{number}.svg")
         if pretty:
-            return "".join(map(format_indented_tree, best))
+            indented = [format_indented(parse_tree(one.text)) if one.text else "" for one in best]
+            return "".join(f"{tree}\n\n" for tree in indented)
         return format_outputs(number, best, nbest=nbest, as_json=as_json)
 
     write_lines(open_output(output), zip(trees, sentences, strict=True), format_line, "parse")
@@ -145,11 +145,6 @@ def with_tags(output: "Output", tags: list[str] | None) -> "Output":
     if tags is None or not output.text:
         return output
     return replace(output, text=format_tree(to_tree(output.text).with_tags(tags)))
-
-
-def format_indented_tree(output: "Output") -> str:
-    """Format an output tree, which may be empty, as indented lines and an empty line."""
-    return (format_indented(parse_tree(output.text)) if output.text else "") + "\n\n"
 
 
 def draw(tree: str, path: Path) -> None:

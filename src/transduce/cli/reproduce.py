@@ -151,24 +151,6 @@ class RowOptions:
     plot: bool = flag(help=PLOT_HELP)
     as_json: bool = options.as_json
 
-    def build_request(self) -> "TableRequest":
-        """Return these options as a request without texts; refuse --seed together with --seeds."""
-        from transduce.reproduce.job import TableRequest
-
-        fact = "--seed and --seeds exclude each other"
-        require(self.seed is None or self.seeds == 1, fact, "give one")
-        seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
-        return TableRequest(
-            output=self.output,
-            scale=scale_by_name(self.scale),
-            rows=self.rows or (),
-            seeds=tuple(seeds),
-            changes=dict(self.changes),
-            store=self.store,
-            gather=self.gather,
-            plot=self.plot,
-        )
-
 
 @options.make_command("table2", options.quiet, options.no_progress, group=command)
 def table2(
@@ -224,18 +206,29 @@ def table3(
     reproduce(build_table3(), rows, texts)
 
 
-def add_texts(request: "TableRequest", rows: RowOptions, texts: TextOptions) -> "TableRequest":
-    """Return the request with the texts that the options name; refuse any with --gather."""
+def build_request(rows: RowOptions, texts: TextOptions) -> "TableRequest":
+    """Return the request for a table; refuse --seed with --seeds, and any text with --gather."""
+    from transduce.reproduce.job import TableRequest
+
+    fact = "--seed and --seeds exclude each other"
+    require(rows.seed is None or rows.seeds == 1, fact, "give one")
     if rows.gather:
         unused = {*vars(texts), *vars(rows)} - {"output", "gather", "plot", "as_json"}
         options.refuse_given(unused, "is for training, and --gather trains nothing")
     else:
         texts.require_no_text(rows.store)
-    return replace(
-        request,
+    return TableRequest(
+        output=rows.output,
+        scale=scale_by_name(rows.scale),
+        rows=rows.rows or (),
+        seeds=tuple(range(1, rows.seeds + 1)) if rows.seed is None else (rows.seed,),
+        changes=dict(rows.changes),
         train=texts.read_train(),
         dev=texts.find_text("dev_"),
         test=texts.find_text("test_"),
+        store=rows.store,
+        gather=rows.gather,
+        plot=rows.plot,
     )
 
 
@@ -251,7 +244,7 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
     if rows.print_jobs:
         fact = "is for the report, which --print-jobs does not write"
         options.refuse_given({"gather", "plot", "as_json"}, fact)
-    request = add_texts(rows.build_request(), rows, texts)
+    request = build_request(rows, texts)
     if rows.print_jobs:
         given = [*own, *format_options(texts, *TEST), *format_options(rows, "store")]
         given += format_options(texts, *PARALLEL)

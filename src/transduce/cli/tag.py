@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transduce.cli import options
-from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, read_words, write_lines
+from transduce.cli.line_outputs import WarningPrinter, open_output, read_words, write_lines
 from transduce.cli.options import INPUT, argument, flag, group
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
 from transduce.text.words import split_words
@@ -43,7 +43,7 @@ def command(
     choice = TranslatorChoice(
         model, models, beam, constrained=not unconstrained, task=Tagging, command="tag"
     )
-    on_warning = WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter()
     translator = choice.open(on_warning, input)
     words = read_words(input, tokenise=tokenise)
     sentences, for_search = tee(warn_of_language(translator, words))

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from transduce.checkpoint.stored_model import StoredModel
     from transduce.runs.copies import RunCopy
     from transduce.runs.prepared_corpus import PreparedCorpus
-    from transduce.runs.training_inputs import PreparedTraining, TrainingInputs
     from transduce.training.distributed.torch_group import Rendezvous
 
 
@@ -71,7 +70,7 @@ class ProcessOptions:
 
 
 @options.make_command("train", options.quiet, options.no_progress)
-def command(
+def command(  # noqa: PLR0915 - all steps of a training, in order
     *,
     recipe: Recipe | None = argument(required=False),
     texts: TextOptions = group(*TRAINING),
@@ -114,16 +113,19 @@ def command(
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
     from transduce.checkpoint.run_file import is_run
+    from transduce.cli.prepare import describe_corpus
     from transduce.durable.lock import create_and_lock_folder
     from transduce.runs.copies import open_copy
-    from transduce.runs.training_inputs import TrainingInputs
-    from transduce.runs.training_run import require_run_folder
+    from transduce.runs.training_inputs import TrainingInputs, prepare_training
+    from transduce.runs.training_run import require_run_folder, train_as_follower
 
     keep_freed_memory()
     with silence_repeated_errors(processes):
         rendezvous = processes.open_rendezvous()
         if rendezvous is not None and processes.rank.rank:
-            sys.exit(follow_rank_0(rendezvous, output, store))
+            with signals.signals_as_requests(ignore_event) as requests:
+                finished = train_as_follower(output, store, rendezvous, requests)
+            sys.exit(0 if finished else 128 + requests.stop_signal)
         texts.require_no_text(store)
         require_run_folder(output)
         was_run = is_run(output)
@@ -147,7 +149,10 @@ def command(
             rank=processes.rank,
         )
         with create_and_lock_folder(output), hint_at_copy(output, address):
-            prepared = prepare(inputs)
+            with display.show_pair_count() as on_progress:
+                prepared = prepare_training(inputs, on_progress)
+            report = describe_corpus(prepared.corpus) if prepared.is_new_corpus else []
+            display.print_note(*prepared.reasons, *report)
             train_with_display(
                 output,
                 prepared.recipe,
@@ -159,18 +164,6 @@ def command(
                 copy=copy,
             )
     display.print_note(f"hint: transduce average {shlex.quote(str(output))} -o MODEL")
-
-
-def prepare(inputs: "TrainingInputs") -> "PreparedTraining":
-    """Choose a recipe, prepare its corpus and return both; print the reasons and pair counts."""
-    from transduce.cli.prepare import describe_corpus
-    from transduce.runs.training_inputs import prepare_training
-
-    with display.show_pair_count() as on_progress:
-        prepared = prepare_training(inputs, on_progress)
-    report = describe_corpus(prepared.corpus) if prepared.is_new_corpus else []
-    display.print_note(*prepared.reasons, *report)
-    return prepared
 
 
 def train_with_display(
@@ -207,15 +200,6 @@ def train_with_display(
     if not run.is_finished:
         display.print_note("hint: the same command goes on from here")
         sys.exit(128 + run.stop_signal)
-
-
-def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
-    """Join rank 0's training as another rank until the training ends; return the exit code."""
-    from transduce.runs.training_run import train_as_follower
-
-    with signals.signals_as_requests(ignore_event) as requests:
-        finished = train_as_follower(folder, store, rendezvous, requests)
-    return 0 if finished else 128 + requests.stop_signal
 
 
 def launch_and_wait(options: ProcessOptions) -> int:

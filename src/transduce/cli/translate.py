@@ -18,7 +18,6 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.line_outputs import (
-    SHOWN,
     TextCounter,
     WarningPrinter,
     as_text,
@@ -149,7 +148,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     is_document = note_structure(input)
     is_typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
     interactive = line_buffered or is_typed
-    on_warning = WarningPrinter() if interactive else WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter(most=sys.maxsize) if interactive else WarningPrinter()
     if on is not None:
         from transduce.cli.on_ray import run_shards
 
@@ -304,7 +303,7 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
     """Translate a document in the format `form`; write it, and print how many sentences it had."""
     from transduce.inference.documents import join_outputs, parse_document, translate_sentences
 
-    on_warning = WarningPrinter()
+    on_warning = WarningPrinter(most=sys.maxsize)
     translator = choice.open(on_warning)
     document = parse_document(translator, source, form)
     if form == "text":
