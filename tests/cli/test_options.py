@@ -14,9 +14,9 @@ from transduce.cli.options import FiniteRange, argument, flag, format_options, g
 class Size:
     """A group with an option of its own name, one named otherwise, a flag, and a plain field."""
 
-    batch_size: int = option(default=8, help="Sentences at once.")
-    parent: str | None = option("--from", help="A model.")
-    exact: bool = flag(help="To the bit.")
+    batch_size: int = option("Sentences at once.", default=8)
+    parent: str | None = option("A model.", "--from")
+    exact: bool = flag("To the bit.")
     rank: int = 3
 
 
@@ -27,7 +27,7 @@ def run(command, *arguments):
 
 def test_the_values_of_a_group_arrive_as_one_object_beside_other_options():
     @options.make_command("x")
-    def command(*, size: Size = group(), name: str | None = option(help="Its name.")):
+    def command(*, size: Size = group(), name: str | None = option("Its name.")):
         return {"size": size, "name": name}
 
     found = run(command, "--batch-size=2", "--from=m", "--exact", "--name=n")
@@ -57,8 +57,8 @@ def test_the_type_of_an_option_is_that_of_its_parameter():
     def command(
         *,
         files: tuple[Path, ...] = argument(nargs=-1),
-        many: tuple[int, ...] = option(multiple=True, help="Numbers."),
-        share: float | None = option(help="A number."),
+        many: tuple[int, ...] = option("Numbers.", multiple=True),
+        share: float | None = option("A number."),
     ):
         return files, many, share
 

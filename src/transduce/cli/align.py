@@ -32,19 +32,19 @@ def command(
     source: Path = argument(type=INPUT),
     target: Path = argument(type=INPUT),
     output: Path | None = options.output("The file to write (default: standard output)."),
-    layer: int | None = option(type=click.IntRange(min=1), help="Layer of the decoder, from 1."),
+    layer: int | None = option("Layer of the decoder, from 1.", type=click.IntRange(min=1)),
     heads: tuple[int, ...] | None = option(
-        type=Numbers(), help="Heads, such as 1,4 (default: all of the layer)."
+        "Heads, such as 1,4 (default: all of the layer).", type=Numbers()
     ),
     unshifted: bool = flag(
-        help="Use the attention of the step that predicts a word, not of the step that takes it as "
+        "Use the attention of the step that predicts a word, not of the step that takes it as "
         "input."
     ),
     choose: Path | None = option(
+        "Find the layer and heads that best match these gold links, such as 0-0 1p2 (p: possible), "
+        "and store that choice in MODEL.",
         type=INPUT,
         metavar="GOLD",
-        help="Find the layer and heads that best match these gold links, such as 0-0 1p2 (p: "
-        "possible), and store that choice in MODEL.",
     ),
     models: ModelOptions = group("precision", "strict", "workers", "threads"),
     as_json: bool = options.as_json,

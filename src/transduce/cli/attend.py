@@ -44,16 +44,16 @@ class PageOptions:
     """The options of the page that shows the attention on one text."""
 
     layers: tuple[int, ...] | None = option(
-        type=Numbers(), help="Layers of the page, such as 5,6 (default: all)."
+        "Layers of the page, such as 5,6 (default: all).", type=Numbers()
     )
     minimum: float = option(
+        "Leave smaller weights out of the page; 0.004 makes it a third of its size.",
         "--min",
         type=FiniteRange(0, 1, max_open=True),
         default=0.0,
-        help="Leave smaller weights out of the page; 0.004 makes it a third of its size.",
     )
-    exact: bool = flag(help="Two bytes a weight in the page, instead of one.")
-    plain: bool = flag(help="No compression in the page, for old browsers.")
+    exact: bool = flag("Two bytes a weight in the page, instead of one.")
+    plain: bool = flag("No compression in the page, for old browsers.")
 
 
 @final
@@ -62,22 +62,20 @@ class FigureOptions:
     """The options of a figure of the paper."""
 
     figure: str | None = option(
+        "Draw this figure of the paper as SVG, with the weights of MODEL.",
         type=click.Choice(["3", "4", "5"]),
-        help="Draw this figure of the paper as SVG, with the weights of MODEL.",
     )
-    layer: int | None = option(type=click.IntRange(min=1), help="Layer of the figure (default: 5).")
+    layer: int | None = option("Layer of the figure (default: 5).", type=click.IntRange(min=1))
     heads: tuple[int, ...] | None = option(
-        type=Numbers(), help="Heads of the figure (default: the paper's)."
+        "Heads of the figure (default: the paper's).", type=Numbers()
     )
     word: str | None = option(
-        help="The word of TEXT whose attention the figure shows (Figures 3 and 4)."
+        "The word of TEXT whose attention the figure shows (Figures 3 and 4)."
     )
     read: str | None = option(
-        help="With --find: the words of TEXT that --word should attend to, such as more,difficult."
+        "With --find: the words of TEXT that --word should attend to, such as more,difficult."
     )
-    find: bool = flag(
-        help="Print how strongly each head shows the figure's effect; draw the strongest."
-    )
+    find: bool = flag("Print how strongly each head shows the figure's effect; draw the strongest.")
 
     def choose(self) -> "PaperFigure":
         """Return the figure with any --word and --read as its words; refuse them for Figure 5."""
@@ -99,17 +97,17 @@ class SurveyOptions:
     """The options of a survey of all heads."""
 
     survey: bool = flag(
-        help="Print what each head attends to on the pairs of file TEXT, and how much the loss "
-        "rises without that head."
+        "Print what each head attends to on the pairs of file TEXT, and how much the loss rises "
+        "without that head."
     )
     pairs: int = option(
+        "How many pairs of TEXT --survey takes.",
         type=click.IntRange(min=1),
         default=100,
         show_default=True,
-        help="How many pairs of TEXT --survey takes.",
     )
     gold: Path | None = option(
-        help="Gold links of the pairs, for --survey (default: the model's own alignments)."
+        "Gold links of the pairs, for --survey (default: the model's own alignments)."
     )
 
 
@@ -120,10 +118,10 @@ def command(
     text: str | None = argument(required=False),
     output: Path | None = options.output("The page (.html) or the figure (.svg) to write."),
     target: str | None = option(
-        help="The output to show instead of the model's own; with --survey, the file of target "
+        "The output to show instead of the model's own; with --survey, the file of target "
         "sentences."
     ),
-    save: Path | None = option(help="A new folder for all weights and steps."),
+    save: Path | None = option("A new folder for all weights and steps."),
     page: PageOptions = group(),
     figure: FigureOptions = group(),
     survey: SurveyOptions = group(),

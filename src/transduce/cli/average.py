@@ -14,8 +14,8 @@ def command(
     *,
     run: Path = argument(),
     last: int | None = option(
+        "Number of snapshots (default: the recipe's, or fewer if the run has fewer).",
         type=click.IntRange(min=1),
-        help="Number of snapshots (default: the recipe's, or fewer if the run has fewer).",
     ),
     output: Path = options.output_folder("The model folder to write."),
     name: str | None = options.name,

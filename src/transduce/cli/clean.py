@@ -20,35 +20,35 @@ def command(
     texts: TextOptions = group("source", "target", "pairs", "columns"),
     output: Path = options.output_folder("The folder of the clean text and of the report."),
     languages: tuple[str, ...] | None = option(
+        "Drop pairs with a side that py3langid finds in another language (it is unsure of very "
+        "short lines).",
         type=parse_languages,
         metavar="SOURCE-TARGET",
-        help="Drop pairs with a side that py3langid finds in another language (it is unsure of "
-        "very short lines).",
     ),
-    numbers: bool = flag(help="Drop pairs whose sides have different numbers."),
+    numbers: bool = flag("Drop pairs whose sides have different numbers."),
     urls: bool = flag(
-        help="Drop pairs whose sides have different URLs, e-mail addresses or placeholders."
+        "Drop pairs whose sides have different URLs, e-mail addresses or placeholders."
     ),
     letters: float = option(
+        "Drop pairs with a side that has a smaller share of letters, such as 0.5.",
         type=click.FloatRange(0, 1),
         default=0.0,
-        help="Drop pairs with a side that has a smaller share of letters, such as 0.5.",
     ),
     not_in: tuple[Path, ...] = option(
-        multiple=True,
-        help="Drop pairs with a side that is a line of this test set, whatever its case and "
+        "Drop pairs with a side that is a line of this test set, whatever its case and "
         "punctuation; may be repeated.",
+        multiple=True,
     ),
-    forward: Path | None = option(help="A model from source to target; needs --backward."),
+    forward: Path | None = option("A model from source to target; needs --backward."),
     backward: Path | None = option(
-        help="A model from target to source. The pairs that both models find least probable, and "
-        "of unequal probability, are dropped."
+        "A model from target to source. The pairs that both models find least probable, and of "
+        "unequal probability, are dropped."
     ),
     worst: float = option(
+        "With two models: the share of the pairs that is dropped.",
         type=click.FloatRange(0, 1, max_open=True),
         default=WORST,
         show_default=True,
-        help="With two models: the share of the pairs that is dropped.",
     ),
     models: ModelOptions = group("precision", "workers", "threads"),
 ) -> None:

@@ -18,13 +18,12 @@ def command(
         "The page (.html), the picture (.svg, .png) or the figures (.csv) to write."
     ),
     full: bool = flag(
-        help="Keep every update in the page. Otherwise a run of more than 200,000 updates keeps "
-        "its last 10,000 and merges earlier ones in blocks of 64."
+        "Keep every update in the page. Otherwise a run of more than 200,000 updates keeps its "
+        "last 10,000 and merges earlier ones in blocks of 64."
     ),
-    serve: bool = flag(help="Keep the page up to date at an address of this machine."),
+    serve: bool = flag("Keep the page up to date at an address of this machine."),
     port: int | None = option(
-        type=click.IntRange(0, 65535),
-        help="The port of that address; a free one if it is not given.",
+        "The port of that address; a free one if it is not given.", type=click.IntRange(0, 65535)
     ),
 ) -> None:
     """Draw the training curves of RUNS as a page, live or a file, a picture or CSV.

@@ -27,43 +27,40 @@ DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
 def command(
     *,
     teachers: Sequence[Path] = argument(nargs=-1, metavar="[TEACHER]..."),
-    source: Path | None = option(help="Lines of the source language to translate."),
+    source: Path | None = option("Lines of the source language to translate."),
     pairs: Path | None = option(
-        help="Given pairs, separated by a tab. Their sources are translated, and of the outputs in "
-        "the beam the one nearest to the given target is taken."
+        "Given pairs, separated by a tab. Their sources are translated, and of the outputs in the "
+        "beam the one nearest to the given target is taken."
     ),
     outputs: Path | None = option(
-        help="Another program's translations of the lines of --source, in place of a teacher's."
+        "Another program's translations of the lines of --source, in place of a teacher's."
     ),
     texts: TextOptions = group(*DEV),
     output: Path = options.output_folder("The folder of all stages: a new one, or one to resume."),
     student: Recipe = option(
-        default="student/tiny", show_default=True, help="The recipe of the student."
+        "The recipe of the student.", default="student/tiny", show_default=True
     ),
     changes: Sequence[tuple[str, str]] = options.settings,
     backward: Path | None = option(
-        help="A model from target to source, by which the least probable pairs are found (default: "
-        "the teacher's own probabilities)."
+        "A model from target to source, by which the least probable pairs are found (default: the "
+        "teacher's own probabilities)."
     ),
     worst: float = option(
+        "Drop this share of the pairs, the least probable.",
         type=FiniteRange(0, 1, max_open=True),
         default=WORST,
         show_default=True,
-        help="Drop this share of the pairs, the least probable.",
     ),
     language: str = option(
+        "Drop outputs that py3langid finds in another language than this one, such as de (default: "
+        "off; it is unsure of very short lines).",
         default="",
-        help="Drop outputs that py3langid finds in another language than this one, such as de "
-        "(default: off; it is unsure of very short lines).",
     ),
     seed: int = option(
-        type=click.IntRange(0, 2**63 - 1),
-        default=1,
-        show_default=True,
-        help="Seed of the pairs' order.",
+        "Seed of the pairs' order.", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True
     ),
     until: str = option(
-        type=click.Choice(STAGES), default=STAGES[-1], show_default=True, help="The last stage."
+        "The last stage.", type=click.Choice(STAGES), default=STAGES[-1], show_default=True
     ),
     beam: BeamOptions = group(),
     models: ModelOptions = group("precision", "workers", "threads"),

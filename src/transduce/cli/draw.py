@@ -27,17 +27,12 @@ def command(
     ),
     output: Path | None = options.output("The picture to write, a name ending in .svg."),
     positions: int | None = option(
-        type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
+        "Positions that are drawn (default: 100).", type=click.IntRange(1, 2_000)
     ),
-    steps: int | None = option(
-        type=click.IntRange(min=2), help="The last training step that is drawn."
-    ),
-    language: str | None = option(
-        help="The language of model or attention, en or de (default: en)."
-    ),
+    steps: int | None = option("The last training step that is drawn.", type=click.IntRange(min=2)),
+    language: str | None = option("The language of model or attention, en or de (default: en)."),
     theme: str | None = option(
-        help="The colours of model or attention: auto (as the reader's screen prefers), light or "
-        "dark."
+        "The colours of model or attention: auto (as the reader's screen prefers), light or dark."
     ),
     changes: Sequence[tuple[str, str]] = options.settings,
 ) -> None:

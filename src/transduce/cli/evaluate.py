@@ -34,24 +34,24 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     source: Path = argument(),
     reference: Path | None = argument(required=False),
     metrics: Sequence[str] = option(
+        "A metric to compute; may be repeated (default: the task's; bleu, chrf and ter for "
+        "translation). `transduce score --help` lists them.",
         "--metric",
         type=click.Choice(list(METRICS)),
         multiple=True,
         metavar="METRIC",
-        help="A metric to compute; may be repeated (default: the task's; bleu, chrf and ter for "
-        "translation). `transduce score --help` lists them.",
     ),
     language: str | None = option(
+        "The language code of REFERENCE (default: the target language of the model's recipe).",
         metavar="CODE",
-        help="The language code of REFERENCE (default: the target language of the model's recipe).",
     ),
     baseline: str | None = option(
+        "For a tagger: also score a baseline that gives each token its most frequent label in this "
+        "training text.",
         metavar="TRAIN",
-        help="For a tagger: also score a baseline that gives each token its most frequent label in "
-        "this training text.",
     ),
     contrast: bool = flag(
-        help="Also score the test set in upper case, in title case, without end marks, with typing "
+        "Also score the test set in upper case, in title case, without end marks, with typing "
         "errors and with a token to copy, and translate single words."
     ),
     beam: BeamOptions = group(),

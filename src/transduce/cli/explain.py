@@ -18,29 +18,28 @@ def command(
     model: Path = argument(),
     texts: tuple[str, ...] = argument(nargs=-1, metavar="[TEXT]..."),
     output: Path | None = options.output("The page to write, a name ending in .html."),
-    exact: bool = flag(help="Store weights in 32 bits, instead of 16."),
+    exact: bool = flag("Store weights in 32 bits, instead of 16."),
     max_weights: int = option(
+        "Refuse a model of more weights, which would be slow in a page.",
         type=click.IntRange(min=1),
         default=MAX_WEIGHTS,
         show_default=True,
-        help="Refuse a model of more weights, which would be slow in a page.",
     ),
     tour: Path | None = option(
-        help="A JSON file with the steps of a tour of your own, each with title, text and link."
+        "A JSON file with the steps of a tour of your own, each with title, text and link."
     ),
     language: str = option(
-        default="", help="The page's language, en or de (default: the browser's choice)."
+        "The page's language, en or de (default: the browser's choice).", default=""
     ),
     page_texts: Path | None = option(
+        "A JSON file with the page's words in another language, named by its code: fr.json.",
         "--texts",
-        help="A JSON file with the page's words in another language, named by its code: fr.json.",
     ),
     film: Path | None = option(
-        help="A JSON file with the captions and pictures of a film of your own, one minute long."
+        "A JSON file with the captions and pictures of a film of your own, one minute long."
     ),
     film_text: Path | None = option(
-        help="Also write the film as a storyboard, a name ending in .md: what is said, what is "
-        "seen."
+        "Also write the film as a storyboard, a name ending in .md: what is said, what is seen."
     ),
 ) -> None:
     """Write a page in which MODEL runs: type a sentence, and follow every step.

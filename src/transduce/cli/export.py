@@ -14,20 +14,20 @@ def command(
     *,
     model: Path = argument(),
     to: str = option(
+        "The program that is to load it.",
         required=True,
         type=click.Choice(["ctranslate2", "huggingface", "argos", "bergamot", "onnx"]),
-        help="The program that is to load it.",
     ),
     output: Path = options.output_folder("The folder to write; for argos a file, NAME.argosmodel."),
     precision: str = option(
+        "Number format of the weights; ctranslate2, argos and bergamot accept int8.",
         type=click.Choice(["float32", "int8"]),
         default="float32",
         show_default=True,
-        help="Number format of the weights; ctranslate2, argos and bergamot accept int8.",
     ),
     prove: Path | None = option(
-        help="A file of source lines, of which up to 1,000 are translated by the other program and "
-        "by MODEL and compared (default: 64 lines of random pieces)."
+        "A file of source lines, of which up to 1,000 are translated by the other program and by "
+        "MODEL and compared (default: 64 lines of random pieces)."
     ),
     languages: tuple[str, ...] | None = options.languages,
     force: bool = options.force,

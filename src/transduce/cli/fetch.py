@@ -21,24 +21,24 @@ from transduce.settings.fields import require
 def command(
     *,
     names: Sequence[str] = argument(nargs=-1, metavar="NAME..."),
-    listing: bool = flag("--list", help="List all corpora, their sizes and licences."),
+    listing: bool = flag("List all corpora, their sizes and licences.", "--list"),
     copies: Path | None = option(
-        "--from", help="Use files that are already in this folder; they are not copied."
+        "Use files that are already in this folder; they are not copied.", "--from"
     ),
-    offline: bool = flag(help="Download nothing; list what is missing."),
+    offline: bool = flag("Download nothing; list what is missing."),
     cache: Path | None = option(
-        help="The folder of the corpora. Other commands read it if TRANSDUCE_CACHE names it."
+        "The folder of the corpora. Other commands read it if TRANSDUCE_CACHE names it."
     ),
     timeout: float = option(
+        "Seconds without data before a connection counts as broken.",
         type=FiniteRange(min=0, min_open=True),
         default=NetworkSettings.seconds,
-        help="Seconds without data before a connection counts as broken.",
     ),
     limit: float = option(
+        "Largest size, in GB, of a file whose size is not known in advance.",
         type=FiniteRange(min=0, min_open=True),
         default=NetworkSettings.largest / 1e9,
         show_default=True,
-        help="Largest size, in GB, of a file whose size is not known in advance.",
     ),
     as_json: bool = options.as_json,
 ) -> None:

@@ -89,71 +89,68 @@ class TextOptions:
     The constants PARALLEL, TREES, CORPUS, TRAINING and TEST list fields for a command to take.
     """
 
-    source: Path | None = option(help="Training text in the source language.")
-    target: Path | None = option(help="Its translation, line by line.")
+    source: Path | None = option("Training text in the source language.")
+    target: Path | None = option("Its translation, line by line.")
     pairs: tuple[WeightedFile, ...] = option(
+        "Both in one file, separated by a tab, or as CSV, TMX or XLIFF; may be repeated. Updates "
+        "read pairs of several files by their weights, such as a.tsv:3 and b.tsv:1, or all pairs "
+        "equally often; and with b.tsv:1:1-8000 only until update 8,000.",
         type=PAIRS_FILE,
         multiple=True,
-        help="Both in one file, separated by a tab, or as CSV, TMX or XLIFF; may be repeated. "
-        "Updates read pairs of several files by their weights, such as a.tsv:3 and b.tsv:1, or all "
-        "pairs equally often; and with b.tsv:1:1-8000 only until update 8,000.",
     )
     synthetic: tuple[WeightedFile, ...] = option(
+        "Pairs to mix in, such as back-translations, and their share of the pairs read: "
+        "back.tsv:0.4 (default: 0.5); may be repeated, and limited to updates as --pairs.",
         type=PAIRS_FILE,
         multiple=True,
-        help="Pairs to mix in, such as back-translations, and their share of the pairs read: "
-        "back.tsv:0.4 (default: 0.5); may be repeated, and limited to updates as --pairs.",
     )
-    tag_synthetic: bool = flag(
-        help="Let synthetic sources begin with a symbol that no text can spell."
-    )
-    dev_source: Path | None = option(help="A development set for validation.")
-    dev_target: Path | None = option(help="Its translation.")
-    dev_pairs: Path | None = option(help="Both in one file, separated by a tab.")
+    tag_synthetic: bool = flag("Let synthetic sources begin with a symbol that no text can spell.")
+    dev_source: Path | None = option("A development set for validation.")
+    dev_target: Path | None = option("Its translation.")
+    dev_pairs: Path | None = option("Both in one file, separated by a tab.")
     columns: str | None = option(
-        type=read_columns,
-        metavar="SOURCE,TARGET",
-        help="Which columns of a pairs file are source and target, such as 1,3; of CSV also their "
+        "Which columns of a pairs file are source and target, such as 1,3; of CSV also their "
         "names, of TMX and XLIFF the languages, such as en,de (default: the file has only two). A "
         "file that can have none of these, beside one that can, keeps the default.",
+        type=read_columns,
+        metavar="SOURCE,TARGET",
     )
     trees: Path | None = option(
-        help="For parsing: a file of bracketed trees, or a folder of such files. From a Penn "
-        "Treebank folder, sections 02 to 21 are for training and 22 for validation."
+        "For parsing: a file of bracketed trees, or a folder of such files. From a Penn Treebank "
+        "folder, sections 02 to 21 are for training and 22 for validation."
     )
-    dev_trees: Path | None = option(help="Trees for validation.")
-    silver: Path | None = option(help="For parsing: more trees, such as a parser's output.")
+    dev_trees: Path | None = option("Trees for validation.")
+    silver: Path | None = option("For parsing: more trees, such as a parser's output.")
     silver_ratio: float | None = option(
-        type=FiniteRange(0.001, 1000), help="Silver trees for each tree of --trees (default: 1)."
+        "Silver trees for each tree of --trees (default: 1).", type=FiniteRange(0.001, 1000)
     )
     tags: Path | None = option(
-        help="For tagging: a file with a token, a tab and its label on each line."
+        "For tagging: a file with a token, a tab and its label on each line."
     )
-    dev_tags: Path | None = option(help="Labelled tokens for validation.")
+    dev_tags: Path | None = option("Labelled tokens for validation.")
     signals: Path | None = option(
-        help="For pictures and sounds: a file with a path (PNG, PGM, WAV) or a text, a tab, and "
-        "what it becomes on each line. Paths are relative to the file."
+        "For pictures and sounds: a file with a path (PNG, PGM, WAV) or a text, a tab, and what it "
+        "becomes on each line. Paths are relative to the file."
     )
-    dev_signals: Path | None = option(help="Such a file for validation.")
+    dev_signals: Path | None = option("Such a file for validation.")
     no_dev: bool = flag(
-        help="Do not hold out pairs for validation. By default, without a recipe and a development "
-        "set, 1 % of a text of at least 2,000 pairs is held out, but 200 to 2,000 pairs."
+        "Do not hold out pairs for validation. By default, without a recipe and a development set, "
+        "1 % of a text of at least 2,000 pairs is held out, but 200 to 2,000 pairs."
     )
     parent: Path | None = option(
+        "Continue from this model (or run) with new text, in the model's vocabulary.",
         "--from",
         metavar="MODEL",
-        help="Continue from this model (or run) with new text, in the model's vocabulary.",
     )
-    old_source: Path | None = option(help="With --from: older text, mixed into the new.")
-    old_target: Path | None = option(help="Its translation, line by line.")
-    old_pairs: Path | None = option(help="Both in one file, separated by a tab.")
+    old_source: Path | None = option("With --from: older text, mixed into the new.")
+    old_target: Path | None = option("Its translation, line by line.")
+    old_pairs: Path | None = option("Both in one file, separated by a tab.")
     old_share: float | None = option(
-        type=FiniteRange(0.001, 0.999),
-        help="Fraction of the pairs read that are old (default: 0.5).",
+        "Fraction of the pairs read that are old (default: 0.5).", type=FiniteRange(0.001, 0.999)
     )
-    test_source: Path | None = option(help="The test set on which the rows are scored.")
-    test_target: Path | None = option(help="Its translation.")
-    test_pairs: Path | None = option(help="Both in one file, separated by a tab.")
+    test_source: Path | None = option("The test set on which the rows are scored.")
+    test_target: Path | None = option("Its translation.")
+    test_pairs: Path | None = option("Both in one file, separated by a tab.")
 
     def read_train(self) -> "Pairs | None":
         """Return the training text, plus any silver trees or synthetic pairs; None without a text.

@@ -124,24 +124,24 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 TYPES = {Path: FILE, Recipe: RecipeName()}  # parameter types by annotation
 
 
-def option(*names: str, default: Any = None, help: str, **attributes: Any) -> Any:  # noqa: A002, ANN401
+def option(about: str, *names: str, default: Any = None, **attributes: Any) -> Any:  # noqa: ANN401
     """Declare the option that sets a parameter of a command, or a field of a group.
 
-    A group is a frozen dataclass. The option is named after the parameter or field unless `names`
-    are given; without a `type` it has that of the annotation. The result is Any, so that mypy takes
-    it for the default.
+    A group is a frozen dataclass. `about` is the option's help. It is named after the parameter or
+    field unless `names` are given, and has the annotation's type unless a `type` is given. The
+    result is Any, so that mypy takes it for the default.
     """
     if default is None and attributes.get("multiple"):
         default = ()
     if default is not None:
         attributes["default"] = default
-    metadata = {"kind": click.Option, "names": names, "attributes": {"help": help, **attributes}}
+    metadata = {"kind": click.Option, "names": names, "attributes": {"help": about, **attributes}}
     return field(default=default, metadata=metadata)
 
 
-def flag(*names: str, help: str) -> Any:  # noqa: A002, ANN401
+def flag(about: str, *names: str) -> Any:  # noqa: ANN401
     """Declare an option without a value, as `option` does; it makes the parameter True."""
-    return option(*names, default=False, is_flag=True, help=help)
+    return option(about, *names, default=False, is_flag=True)
 
 
 def argument(**attributes: Any) -> Any:  # noqa: ANN401
@@ -288,36 +288,35 @@ def require_one_standard_input(*files: Path | str | None, hint: str = "name the 
 
 def output(about: str) -> Any:  # noqa: ANN401
     """Declare the option -o for a file that a command writes."""
-    return option("-o", "--output", type=OutputFile(path_type=Path), help=about)
+    return option(about, "-o", "--output", type=OutputFile(path_type=Path))
 
 
 def output_folder(about: str, *, required: bool = True) -> Any:  # noqa: ANN401
     """Declare the option -o for a folder that a command writes."""
-    return option("-o", "--output", required=required, help=about)
+    return option(about, "-o", "--output", required=required)
 
 
 settings = option(
+    "Change one setting; may be repeated. `transduce recipes show NAME` lists them.",
     "--set",
     type=Change(),
     multiple=True,
-    help="Change one setting; may be repeated. `transduce recipes show NAME` lists them.",
 )
 languages = option(
+    "Codes of both languages, such as en-fr (default: those of the run or model, or in the file "
+    "names).",
     type=parse_languages,
     metavar="SOURCE-TARGET",
-    help="Codes of both languages, such as en-fr (default: those of the run or model, or in the "
-    "file names).",
 )
 name = option(
-    help="The model's name (default: the recipe's, or one such as "
-    '"en-fr, 2+2 layers, 1,500 updates").',
+    "The model's name (default: the recipe's, or one such as \"en-fr, 2+2 layers, 1,500 updates\")."
 )
-force = flag(help="Replace the model folder or export that is already at OUTPUT.")
+force = flag("Replace the model folder or export that is already at OUTPUT.")
 scale = option(
+    "Make the recipe smaller; `transduce recipes scales` describes the scales.",
     type=click.Choice(list(SCALES)),
-    help="Make the recipe smaller; `transduce recipes scales` describes the scales.",
 )
-as_json = flag("--json", help="Print one JSON object per line.")
+as_json = flag("Print one JSON object per line.", "--json")
 
 
 def build_switch(name: str, about: str) -> click.Option:

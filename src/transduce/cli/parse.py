@@ -41,28 +41,25 @@ def command(
     model: Path = argument(),
     input: Path = argument(type=INPUT, default="-"),  # noqa: A002 - the argument's name in the help
     output: Path | None = options.output("The file to write (default: standard output)."),
-    tokenise: bool = flag(help="INPUT is raw text: split its lines into words."),
+    tokenise: bool = flag("INPUT is raw text: split its lines into words."),
     columns: bool = flag(
-        help="INPUT has a word, a tab and its part-of-speech tag on each line, and blank lines "
-        "between sentences; the trees have these tags."
+        "INPUT has a word, a tab and its part-of-speech tag on each line, and blank lines between "
+        "sentences; the trees have these tags."
     ),
     tags: Path | None = option(
-        type=INPUT, help="A file with the part-of-speech tags of each line of INPUT."
+        "A file with the part-of-speech tags of each line of INPUT.", type=INPUT
     ),
     unconstrained: bool = flag(
-        help="Do not restrict the search to well-formed trees; repair and count malformed ones."
+        "Do not restrict the search to well-formed trees; repair and count malformed ones."
     ),
     beam: BeamOptions = group(),
     nbest: int = option(
+        "Up to N trees per sentence, printed with scores; fewer if the search finds fewer.",
         type=click.IntRange(min=1),
         default=1,
-        help="Up to N trees per sentence, printed with scores; fewer if the search finds fewer.",
     ),
-    pretty: bool = flag(help="Indent trees, with a blank line between them."),
-    svg: Path | None = option(
-        type=FOLDER,
-        help="Draw the tree of line N as DIRECTORY/N.svg.",
-    ),
+    pretty: bool = flag("Indent trees, with a blank line between them."),
+    svg: Path | None = option("Draw the tree of line N as DIRECTORY/N.svg.", type=FOLDER),
     models: ModelOptions = group(),
     as_json: bool = options.as_json,
 ) -> None:

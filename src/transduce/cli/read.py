@@ -12,8 +12,8 @@ def command(
     *,
     output: Path | None = options.output("The page to write, a name ending in .html."),
     language: str = option(
+        "The language of the page's own words, en or de (default: the browser's choice).",
         default="",
-        help="The language of the page's own words, en or de (default: the browser's choice).",
     ),
 ) -> None:
     """Write the paper's code as a page, with prose, tests and a tiny model's values beside it.

@@ -119,7 +119,7 @@ def list_recipes(
 def show(
     *,
     recipe: KnownRecipe = argument(type=RECIPE_OR_FOLDER),
-    peers: bool = flag(help="Also show where other systems differ from the paper."),
+    peers: bool = flag("Also show where other systems differ from the paper."),
     scale: str | None = options.scale,
     changes: Sequence[tuple[str, str]] = options.settings,
     as_json: bool = options.as_json,

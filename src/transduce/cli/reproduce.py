@@ -63,27 +63,25 @@ def command(context: click.Context) -> None:
 @options.make_command("table1", options.quiet, group=command)
 def table1(
     *,
-    n: tuple[int, ...] | None = option(
-        **SIZES, help="Lengths of the sentence (default: 64 to 2048)."
-    ),
-    d: tuple[int, ...] | None = option(**SIZES, help="Widths of the layer (default: 64 to 1024)."),
-    k: int | None = option(help="Width of the convolutions (default: 3)."),
-    r: int | None = option(help="Neighbourhood of restricted self-attention (default: 17)."),
+    n: tuple[int, ...] | None = option("Lengths of the sentence (default: 64 to 2048).", **SIZES),
+    d: tuple[int, ...] | None = option("Widths of the layer (default: 64 to 1024).", **SIZES),
+    k: int | None = option("Width of the convolutions (default: 3)."),
+    r: int | None = option("Neighbourhood of restricted self-attention (default: 17)."),
     rounds: int | None = option(
-        type=click.IntRange(1, 10_000), help="How often each layer is timed (default: 7)."
+        "How often each layer is timed (default: 7).", type=click.IntRange(1, 10_000)
     ),
-    quick: bool = flag(help="Small sizes and few rounds: takes seconds, not a minute."),
+    quick: bool = flag("Small sizes and few rounds: takes seconds, not a minute."),
     threads: int = option(
+        "Number of torch threads. With one, thread start-up does not distort how time grows with "
+        "size.",
         type=click.IntRange(1, 1_024),
         default=1,
         show_default=True,
-        help="Number of torch threads. With one, thread start-up does not distort how time grows "
-        "with size.",
     ),
     output: Path | None = options.output_folder(
         "A folder for the table as Markdown, CSV and JSON.", required=False
     ),
-    plot: bool = flag(help=PLOT_HELP),
+    plot: bool = flag(PLOT_HELP),
     as_json: bool = options.as_json,
 ) -> None:
     """Measure the layers of Table 1, and compare them with the paper's O(…).
@@ -127,28 +125,26 @@ class RowOptions:
     """The options that `reproduce table2` and `reproduce table3` share, except those for texts."""
 
     scale: str = option(
+        "The size of model and corpus; `transduce recipes scales` lists the scales.",
         type=click.Choice(list(SCALES)),
         default="laptop",
         show_default=True,
-        help="The size of model and corpus; `transduce recipes scales` lists the scales.",
     )
-    rows: tuple[str, ...] | None = option(**NAMES, help="Only these rows, such as base,big.")
-    seeds: int = option(
-        type=click.IntRange(1, 1_000), default=1, help="Number of seeds for each row."
-    )
+    rows: tuple[str, ...] | None = option("Only these rows, such as base,big.", **NAMES)
+    seeds: int = option("Number of seeds for each row.", type=click.IntRange(1, 1_000), default=1)
     seed: int | None = option(
-        type=click.IntRange(min=0), help="Train each row from this one seed (excludes --seeds)."
+        "Train each row from this one seed (excludes --seeds).", type=click.IntRange(min=0)
     )
-    store: Path | None = option(help="A corpus that `transduce prepare` made.")
+    store: Path | None = option("A corpus that `transduce prepare` made.")
     output: Path = option(
-        "-o", "--output", required=True, help="The folder of all rows and of the report."
+        "The folder of all rows and of the report.", "-o", "--output", required=True
     )
     gather: tuple[Path, ...] = option(
-        multiple=True, help="Train nothing: report on the rows in this folder; may be repeated."
+        "Train nothing: report on the rows in this folder; may be repeated.", multiple=True
     )
-    print_jobs: bool = flag(help="Train nothing: print a command for each row.")
+    print_jobs: bool = flag("Train nothing: print a command for each row.")
     changes: tuple[tuple[str, str], ...] = options.settings
-    plot: bool = flag(help=PLOT_HELP)
+    plot: bool = flag(PLOT_HELP)
     as_json: bool = options.as_json
 
 
@@ -156,10 +152,10 @@ class RowOptions:
 def table2(
     *,
     pair: str = option(
+        "The languages, source first.",
         type=click.Choice(list(TABLE_2_ROWS)),
         default="en-de",
         show_default=True,
-        help="The languages, source first.",
     ),
     rows: RowOptions = group(),
     texts: TextOptions = group(*PARALLEL, *TEST),
@@ -313,14 +309,12 @@ def print_report(report: "Report", *, as_json: bool) -> None:
 @options.make_command("claims", options.quiet, options.no_progress, group=command)
 def claims(
     *,
-    only: tuple[str, ...] | None = option(
-        **NAMES, help="Only these claims, such as heads,positions."
-    ),
+    only: tuple[str, ...] | None = option("Only these claims, such as heads,positions.", **NAMES),
     seeds: int = option(
+        "Number of seeds for each claim.",
         type=click.IntRange(1, 1_000),
         default=3,
         show_default=True,
-        help="Number of seeds for each claim.",
     ),
     output: Path = options.output_folder("The folder of all rows and of the report."),
     as_json: bool = options.as_json,
@@ -353,11 +347,11 @@ def table4(
     recipe: Recipe = argument(default="table4/wsj"),
     texts: TextOptions = group(*TREES),
     test_trees: Path | None = option(
-        help="Trees to test on (default: section 23 if --trees is a Penn Treebank folder, else the "
-        "test set of the recipe's corpus)."
+        "Trees to test on (default: section 23 if --trees is a Penn Treebank folder, else the test "
+        "set of the recipe's corpus)."
     ),
-    model: Path | None = option(help="Score this trained parser instead of training one."),
-    no_baselines: bool = flag(help="Do not parse with the baselines."),
+    model: Path | None = option("Score this trained parser instead of training one."),
+    no_baselines: bool = flag("Do not parse with the baselines."),
     output: Path = options.output_folder("A folder for the run, the model and the report."),
     changes: Sequence[tuple[str, str]] = options.settings,
     as_json: bool = options.as_json,

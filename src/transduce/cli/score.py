@@ -61,19 +61,19 @@ class TreeOptions:
     """The options for scoring trees, which need --brackets."""
 
     parameters: str | None = option(
+        f"EVALB's parameters: {', '.join(PARAMETERS)}, or a .prm file (default: COLLINS).",
         metavar="NAME",
-        help=f"EVALB's parameters: {', '.join(PARAMETERS)}, or a .prm file (default: COLLINS).",
     )
     cutoff: int | None = option(
+        "Maximum sentence length, in words, for the second summary (default: set by --parameters, "
+        "usually 40).",
         type=click.IntRange(min=1),
-        help="Maximum sentence length, in words, for the second summary (default: set by "
-        "--parameters, usually 40).",
     )
-    gold_tags: bool = flag(help="Put the gold tags on the output's leaves first.")
+    gold_tags: bool = flag("Put the gold tags on the output's leaves first.")
     clean: bool = flag(
-        help="GOLD is a treebank's file: remove outer brackets, traces and function tags first."
+        "GOLD is a treebank's file: remove outer brackets, traces and function tags first."
     )
-    table: bool = flag(help="Print what EVALB prints, one line per sentence.")
+    table: bool = flag("Print what EVALB prints, one line per sentence.")
 
 
 @final
@@ -82,9 +82,9 @@ class Draws:
     """The options of --against, that is, the number of test sets that it draws and their seed."""
 
     samples: int = option(
-        default=SAMPLES, show_default=True, help="Number of test sets that --against draws."
+        "Number of test sets that --against draws.", default=SAMPLES, show_default=True
     )
-    seed: int = option(default=SEED, show_default=True, help="Seed of these draws.")
+    seed: int = option("Seed of these draws.", default=SEED, show_default=True)
 
 
 @final
@@ -105,36 +105,35 @@ def command(
         metavar="REFERENCE...", nargs=-1, required=True, type=INPUT
     ),
     metrics: Sequence[str] = option(
+        f"A metric from the list below; may be repeated (default: {', '.join(USUAL_METRICS)}).",
         "--metric",
         type=click.Choice(list(METRICS)),
         multiple=True,
         metavar="METRIC",
-        help="A metric from the list below; may be repeated (default: "
-        f"{', '.join(USUAL_METRICS)}).",
     ),
     language: str | None = option(
+        "The language of the text, such as de, which bleu-paper and bleu-paper-plain require. For "
+        "zh, ja and ko bleu and ter find words otherwise (default: by the script).",
         metavar="CODE",
-        help="The language of the text, such as de, which bleu-paper and bleu-paper-plain require. "
-        "For zh, ja and ko bleu and ter find words otherwise (default: by the script).",
     ),
-    brackets: bool = flag(help="Score trees: GOLD and OUTPUT have one tree on each line."),
+    brackets: bool = flag("Score trees: GOLD and OUTPUT have one tree on each line."),
     trees: TreeOptions = group(),
     spans: bool = flag(
-        help="Score labels: GOLD and OUTPUT have a token, a tab and its label on each line."
+        "Score labels: GOLD and OUTPUT have a token, a tab and its label on each line."
     ),
     scheme: str | None = option(
-        type=click.Choice(list(SCHEMES)),
-        help="Which labels form a span (default: bio, which also reads IOB2). bio-strict: as in "
+        "Which labels form a span (default: bio, which also reads IOB2). bio-strict: as in "
         "seqeval's strict mode; raw: each run of one label.",
+        type=click.Choice(list(SCHEMES)),
     ),
     alignments: bool = flag(
-        help="Score alignments: GOLD and OUTPUT have one pair's links on each line, such as 0-0 "
-        "1-2. In GOLD, 1p2 marks a possible link."
+        "Score alignments: GOLD and OUTPUT have one pair's links on each line, such as 0-0 1-2. In "
+        "GOLD, 1p2 marks a possible link."
     ),
     against: Path | None = option(
+        "Another output of the same lines: test whether the difference is more than chance.",
         type=INPUT,
         metavar="OTHER",
-        help="Another output of the same lines: test whether the difference is more than chance.",
     ),
     draws: Draws = group(),
     as_json: bool = options.as_json,

@@ -41,36 +41,35 @@ class BeamOptions:
     """The options of beam search. None leaves the recipe's setting as it is."""
 
     beam: int | None = option(
+        "Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
         type=click.IntRange(1, WIDEST_BEAM),
-        help="Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
     )
     alpha: float | None = option(
+        "Strength of the length penalty (default: the recipe's; the paper's is 0.6).",
         type=FiniteRange(min=0),
-        help="Strength of the length penalty (default: the recipe's; the paper's is 0.6).",
     )
     gamma: float | None = option(
+        "Reward for each symbol with --penalty reward (default: the recipe's).",
         type=FiniteRange(min=0),
-        help="Reward for each symbol with --penalty reward (default: the recipe's).",
     )
     penalty: str | None = option(
+        f"Score of a hypothesis of n symbols, END included (default: the recipe's). {FORMULAS}.",
         type=click.Choice(list(PENALTIES)),
-        help="Score of a hypothesis of n symbols, END included (default: the recipe's). "
-        f"{FORMULAS}.",
     )
     extra_length: int | None = option(
-        type=click.IntRange(min=1),
-        help="How many pieces longer than its input an output may be (default: the recipe's; the "
+        "How many pieces longer than its input an output may be (default: the recipe's; the "
         "paper's is 50).",
+        type=click.IntRange(min=1),
     )
     stop: str | None = option(
+        "When the search for a sentence ends: exact, when no better output can follow; early, also "
+        "when as many outputs as the beam is wide have ended (default: the recipe's).",
         type=click.Choice(STOPS),
-        help="When the search for a sentence ends: exact, when no better output can follow; early, "
-        "also when as many outputs as the beam is wide have ended (default: the recipe's).",
     )
     batch_size: int | None = option(
+        "Sentences searched at once; in float32 no output depends on it. Halved when memory runs "
+        "out.",
         type=click.IntRange(min=1),
-        help="Sentences searched at once; in float32 no output depends on it. Halved when memory "
-        "runs out.",
     )
 
     def given(self) -> dict[str, int | float | str]:
@@ -83,17 +82,16 @@ class BeamOptions:
 class SamplingOptions:
     """The options of sampling. None leaves the default of `Sampling` as it is."""
 
-    sample: bool = flag(help="Draw outputs at random instead of searching for the best.")
+    sample: bool = flag("Draw outputs at random instead of searching for the best.")
     temperature: float | None = option(
-        help="Divisor of log P when sampling; above 1 outputs vary more (default: 1)."
+        "Divisor of log P when sampling; above 1 outputs vary more (default: 1)."
     )
-    top_k: int | None = option(help="Draw only from this many of the likeliest symbols.")
+    top_k: int | None = option("Draw only from this many of the likeliest symbols.")
     top_p: float | None = option(
-        help="Draw only from the smallest set of likeliest symbols whose total probability reaches "
-        "this."
+        "Draw only from the smallest set of likeliest symbols whose total probability reaches this."
     )
     seed: int | None = option(
-        help="Seed of sampling; equal seeds and lines give equal outputs (default: 1)."
+        "Seed of sampling; equal seeds and lines give equal outputs (default: 1)."
     )
 
     def choose(self, beam: BeamOptions) -> Sampling | None:
@@ -115,26 +113,25 @@ class ModelOptions:
     """The options of loading and running models; --workers and --threads exclude each other."""
 
     ensemble: tuple[Path, ...] = option(
+        "Another model for an ensemble, which averages probabilities; may be repeated.",
         multiple=True,
-        help="Another model for an ensemble, which averages probabilities; may be repeated.",
     )
     precision: str = option(
+        "bfloat16 is faster on processors that support it, int8 on most. Both can change outputs; "
+        "a few in 1,000 then also depend on batch size, workers and line order. auto picks the "
+        "fastest format whose quality was measured on this kind of processor.",
         type=click.Choice(INFERENCE_PRECISIONS),
         default="float32",
-        help="bfloat16 is faster on processors that support it, int8 on most. Both can change "
-        "outputs; a few in 1,000 then also depend on batch size, workers and line order. auto "
-        "picks the fastest format whose quality was measured on this kind of processor.",
     )
-    strict: bool = flag(help="Refuse a sentence longer than the model takes, instead of warning.")
+    strict: bool = flag("Refuse a sentence longer than the model takes, instead of warning.")
     workers: int | None = option(
+        "Processes of one thread each; in float32 results do not depend on it (default: one for "
+        "every 1,000 lines of a file, limited by idle cores and free memory).",
         type=click.IntRange(1, MOST_PROCESSES),
-        help="Processes of one thread each; in float32 results do not depend on it (default: one "
-        "for every 1,000 lines of a file, limited by idle cores and free memory).",
     )
     threads: int | None = option(
+        "Use one process with this many threads, for input that arrives line by line (default: 1).",
         type=click.IntRange(1, MOST_PROCESSES),
-        help="Use one process with this many threads, for input that arrives line by line "
-        "(default: 1).",
     )
 
     def __post_init__(self) -> None:
@@ -167,7 +164,7 @@ class ModelOptions:
 
 
 no_keep = flag(
-    help="Let the model translate placeholders such as {0}, URLs and e-mail addresses instead of "
+    "Let the model translate placeholders such as {0}, URLs and e-mail addresses instead of "
     "copying them, and do not check that numbers come back."
 )
 

@@ -29,39 +29,38 @@ def command(
     *,
     models: tuple[Path, ...] = argument(nargs=-1, required=True),
     host: str = option(
+        "The address to listen on (default: 127.0.0.1, which only this machine reaches).",
         default="127.0.0.1",
-        help="The address to listen on (default: 127.0.0.1, which only this machine reaches).",
     ),
     port: int = option(
+        "The port to listen on (default: 5000); 0 chooses a free one.",
         type=click.IntRange(0, 65535),
         default=5000,
-        help="The port to listen on (default: 5000); 0 chooses a free one.",
     ),
-    api_key: str | None = option(  # click's envvar takes an empty value as none
-        default=lambda: os.environ.get("TRANSDUCE_API_KEY"),
-        help="The key that requests must carry. The environment variable TRANSDUCE_API_KEY sets it "
+    api_key: str | None = option(
+        "The key that requests must carry. The environment variable TRANSDUCE_API_KEY sets it "
         "without showing it to other users of this machine.",
+        default=lambda: os.environ.get("TRANSDUCE_API_KEY"),
     ),
     allowed_hosts: tuple[str, ...] = option(
+        "Also accept requests addressed to this host name, such as that of a reverse proxy; may be "
+        "repeated.",
         "--allow-host",
         multiple=True,
         metavar="NAME",
-        help="Also accept requests addressed to this host name, such as that of a reverse proxy; "
-        "may be repeated.",
     ),
     allowed_origins: tuple[str, ...] = option(
+        "Let the pages of this web site, such as https://example.org, use the server; may be "
+        "repeated.",
         "--allow-origin",
         multiple=True,
         metavar="ORIGIN",
-        help="Let the pages of this web site, such as https://example.org, use the server; may be "
-        "repeated.",
     ),
     languages: tuple[tuple[str, ...], ...] = option(
+        "Codes of a model's languages, such as en-fr, that replace its own; once for each model.",
         type=parse_languages,
         metavar="SOURCE-TARGET",
         multiple=True,
-        help="Codes of a model's languages, such as en-fr, that replace its own; once for each "
-        "model.",
     ),
     beam: BeamOptions = group(),
     no_keep: bool = no_keep,

@@ -24,11 +24,11 @@ def command(
     recipe: Recipe | None = argument(required=False),
     texts: TextOptions = group(*CORPUS),
     vary: Sequence[tuple[str, str]] = option(
+        "A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
         type=options.Change(),
         multiple=True,
         required=True,
         metavar="SETTING=VALUES",
-        help="A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
     ),
     output: Path = options.output_folder(
         "A folder for the prepared corpus and a run for each combination."

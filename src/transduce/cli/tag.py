@@ -21,10 +21,10 @@ def command(
     model: Path = argument(),
     input: Path = argument(type=INPUT, default="-"),  # noqa: A002 - the argument's name in the help
     output: Path | None = options.output("The file to write (default: standard output)."),
-    tokenise: bool = flag(help="INPUT is raw text: split its lines into tokens."),
+    tokenise: bool = flag("INPUT is raw text: split its lines into tokens."),
     unconstrained: bool = flag(
-        help="Do not force one label per token; outputs with too many or too few labels are "
-        "repaired and counted."
+        "Do not force one label per token; outputs with too many or too few labels are repaired "
+        "and counted."
     ),
     beam: BeamOptions = group(),
     models: ModelOptions = group(),

@@ -37,17 +37,17 @@ class ProcessOptions:
     """The options of training with several processes, and the rank of this process."""
 
     workers: int = option(
+        "Number of processes on this machine that share every update.",
         type=click.IntRange(min=1, max=1_024),
         default=1,
         show_default=True,
-        help="Number of processes on this machine that share every update.",
     )
-    exact: bool = flag(help="Results equal to the bit for any number of processes; slower.")
+    exact: bool = flag("Results equal to the bit for any number of processes; slower.")
     lost_after: float = option(
+        "Seconds without communication after which a process counts as lost.",
         type=FiniteRange(min=1),
         default=60,
         show_default=True,
-        help="Seconds without communication after which a process counts as lost.",
     )
     rank: ProcessRank = field(default_factory=lambda: ProcessRank.from_environment(os.environ))
 
@@ -74,23 +74,23 @@ def command(  # noqa: PLR0915 - all steps of a training, in order
     *,
     recipe: Recipe | None = argument(required=False),
     texts: TextOptions = group(*TRAINING),
-    store: Path | None = option(help="A corpus that `transduce prepare` made."),
+    store: Path | None = option("A corpus that `transduce prepare` made."),
     output: Path = options.output_folder("The run folder: a new one, or that of a run to resume."),
     name: str | None = options.name,
     languages: tuple[str, ...] | None = options.languages,
     minutes: float | None = option(
+        "Without a recipe: choose model size and number of updates so that training takes about "
+        "this many minutes on this machine.",
         type=FiniteRange(0, 1_000_000, min_open=True),
-        help="Without a recipe: choose model size and number of updates so that training takes "
-        "about this many minutes on this machine.",
     ),
     scale: str | None = options.scale,
     changes: Sequence[tuple[str, str]] = options.settings,
     processes: ProcessOptions = group(),
-    tensorboard: bool = flag(help="Also write curves to RUN/tensorboard."),
+    tensorboard: bool = flag("Also write curves to RUN/tensorboard."),
     copy_to: str | None = option(
-        metavar="ADDRESS",
-        help="Copy the run after every checkpoint, to a folder or to what fsspec opens, such as "
+        "Copy the run after every checkpoint, to a folder or to what fsspec opens, such as "
         "s3://bucket/run; where RUN is missing or empty, go on from the copy.",
+        metavar="ADDRESS",
     ),
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.

@@ -65,37 +65,37 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     input: Path = argument(type=INPUT, default="-"),  # noqa: A002 - the argument's name in the help
     output: Path | None = options.output("The file to write (default: standard output)."),
     prefix: Path | None = option(
-        type=INPUT, help="A file with the forced beginning of each line's output."
+        "A file with the forced beginning of each line's output.", type=INPUT
     ),
     beam: BeamOptions = group(),
     sampling: SamplingOptions = group(),
     nbest: int = option(
+        "Up to N outputs per line, printed with scores; fewer if the search finds fewer.",
         type=click.IntRange(min=1),
         default=1,
-        help="Up to N outputs per line, printed with scores; fewer if the search finds fewer.",
     ),
     align: bool = flag(
-        help="Add the links between source and output words, TEXT ||| 0-0 1-2, as `transduce "
-        "align` prints them."
+        "Add the links between source and output words, TEXT ||| 0-0 1-2, as `transduce align` "
+        "prints them."
     ),
     line_buffered: bool = flag(
-        help="Write each line before the next is read, for programs that wait for it; slower."
+        "Write each line before the next is read, for programs that wait for it; slower."
     ),
     form: str | None = option(
+        "Treat INPUT as a document in this format: translate its sentences and keep everything "
+        "else.",
         "--format",
         type=click.Choice(list(FORMATS)),
-        help="Treat INPUT as a document in this format: translate its sentences and keep "
-        "everything else.",
     ),
     shard: str | None = option(
-        metavar="I/N",
-        help="Translate only shard I of N of the lines, such as 2/8, into the folder OUTPUT, for "
+        "Translate only shard I of N of the lines, such as 2/8, into the folder OUTPUT, for "
         "`transduce merge`; slurm takes both numbers from the task of a Slurm array.",
+        metavar="I/N",
     ),
     on: str | None = option(
+        "With --shard all/N: translate all N shards as tasks of Ray, on this machine or on the "
+        "cluster at ADDRESS.",
         metavar="ray[=ADDRESS]",
-        help="With --shard all/N: translate all N shards as tasks of Ray, on this machine or on "
-        "the cluster at ADDRESS.",
     ),
     no_keep: bool = no_keep,
     models: ModelOptions = group(),
