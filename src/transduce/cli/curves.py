@@ -47,7 +47,15 @@ def command(
     is_page = output is not None and output.suffix == ".html"
     require(is_page or not full, "--full is for pages", "-o curves.html --full")
     if output is None:
-        serve_page(runs, port or 0)
+        from transduce.view.curves.server import CurvesServer
+
+        signals.ignore_checkpoint_signal()
+        with CurvesServer(runs, port or 0) as server, suppress(KeyboardInterrupt):
+            display.print_result(server.address)
+            display.flush_output()
+            about = "the page stays up to date until Ctrl-C; only this machine can open it"
+            display.print_note(about)
+            server.serve_forever(poll_interval=0.2)
         return
     from transduce.view.curves.curves import curves, require_curves_output
 
@@ -56,15 +64,3 @@ def command(
     display.print_logged_warnings("matplotlib")
     curves(*runs, output=output, full=full)
     display.print_note(f"the {kind}: {output}")
-
-
-def serve_page(runs: tuple[Path, ...], port: int) -> None:
-    """Print the address of a live page, and serve it until Ctrl-C or SIGTERM."""
-    from transduce.view.curves.server import CurvesServer
-
-    signals.ignore_checkpoint_signal()
-    with CurvesServer(runs, port) as server, suppress(KeyboardInterrupt):
-        display.print_result(server.address)
-        display.flush_output()
-        display.print_note("the page stays up to date until Ctrl-C; only this machine can open it")
-        server.serve_forever(poll_interval=0.2)

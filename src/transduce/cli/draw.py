@@ -1,6 +1,6 @@
 """`transduce draw`: draw figures and formulas of the paper with a recipe's numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
 from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
+from transduce.settings.fields import require
 
 FIGURES = ("model", "attention")
 
@@ -52,11 +53,16 @@ def command(
     if output is None or output.suffix != ".svg":
         fact = "nothing says where the picture goes" if output is None else f"{output} is not .svg"
         raise InputError(fact, f"-o {what}.svg")
-    given = {"positions": positions, "steps": steps, "language": language, "theme": theme}
-    chosen_options: dict[str, Any] = {
-        name: value for name, value in given.items() if value is not None
-    }
-    require_matching(what, len(recipes), chosen_options)
+    fact = f"`draw {what}` takes one recipe, and these are {len(recipes)}"
+    require(what == "rate" or len(recipes) < 2, fact, "name one")
+    for name, fitting, picture, hint in (
+        ("steps", ("rate",), "the learning rate", "transduce draw rate --steps 20_000"),
+        ("positions", ("positions",), "the positions", "transduce draw positions"),
+        ("language", FIGURES, "model and attention", "transduce draw model --language de"),
+        ("theme", FIGURES, "model and attention", "transduce draw model --theme dark"),
+    ):
+        if what not in fitting:
+            options.refuse_given({name}, f"is for {picture}", hint)
     options.require_writable(output)
     from transduce.view.drawings import draw
 
@@ -68,24 +74,12 @@ def command(
     }
     named = recipes or [KnownRecipe(by_name(draw.BASE))]
     chosen = [one.with_recipe(customise_recipe(one.recipe, dict(changes))) for one in named]
+    given = {"positions": positions, "steps": steps, "language": language, "theme": theme}
+    chosen_options: dict[str, Any] = {
+        name: value for name, value in given.items() if value is not None
+    }
     if what == "model":
         chosen_options["symbols"] = chosen[0].sizes
     svg = functions[what](*(one.recipe for one in chosen), **chosen_options)
     write_atomically(resolve_output(output), svg.encode())
     display.print_note(f"the picture: {output}")
-
-
-def require_matching(what: str, recipe_count: int, given: Mapping[str, object]) -> None:
-    """Raise InputError if an option `given` or a second recipe does not fit the picture `what`."""
-    if what != "rate" and recipe_count > 1:
-        raise InputError(
-            f"`draw {what}` takes one recipe, and these are {recipe_count}", "name one"
-        )
-    for name, fitting, picture, hint in (
-        ("steps", ("rate",), "the learning rate", "transduce draw rate --steps 20_000"),
-        ("positions", ("positions",), "the positions", "transduce draw positions"),
-        ("language", FIGURES, "model and attention", "transduce draw model --language de"),
-        ("theme", FIGURES, "model and attention", "transduce draw model --theme dark"),
-    ):
-        if name in given and what not in fitting:
-            raise InputError(f"--{name} is for {picture}", hint)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
 
-import click
-
 from transduce.cli.options import FILE, FiniteRange, flag, format_options, option
 from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
@@ -53,31 +51,30 @@ class WeightedFile:
         return f"{self.path}:{weight}{updates}" if weight or updates else str(self.path)
 
 
-class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
-    """The parameter type of FILE[:WEIGHT[:FIRST-LAST]], where updates FIRST to LAST read FILE."""
+def read_weighted_file(value: str) -> WeightedFile:
+    """Convert FILE[:WEIGHT[:FIRST-LAST]], where updates FIRST to LAST read FILE; InputError if bad.
 
-    name = "file[:weight[:first-last]]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Convert text to a `WeightedFile`; refuse a bad weight.
-
-        A text that is the path of an existing file gives that file without a weight.
-        """
-        found = WEIGHTED.fullmatch(value)
-        if found is None or Path(value).exists():
-            file, _, rest = value.partition(":")
-            fact = f"{file}:{short_repr(rest)}: what follows the colon is no weight"
-            hint = f"{file}:3, or {file}:0.5:1-8000 with its first and last update"
-            require(Path(value).exists() or not rest or not Path(file).is_file(), fact, hint)
-            return WeightedFile(FILE.convert(value, param, ctx))
-        first, last = int(found["first"] or 1), int(found["last"] or 0)
-        weight = float(found["weight"] or 1)
-        require(weight > 0, f"{value}: a weight of 0 reads nothing", "leave the text out")
-        path = FILE.convert(found["file"], param, ctx)
-        return WeightedFile(path, float(found["weight"] or 0), first, last)
+    A text that is the path of an existing file gives that file without a weight.
+    """
+    found = WEIGHTED.fullmatch(value)
+    if found is None or Path(value).exists():
+        file, _, rest = value.partition(":")
+        fact = f"{file}:{short_repr(rest)}: what follows the colon is no weight"
+        hint = f"{file}:3, or {file}:0.5:1-8000 with its first and last update"
+        require(Path(value).exists() or not rest or not Path(file).is_file(), fact, hint)
+        return WeightedFile(FILE.convert(value, None, None))
+    first, last = int(found["first"] or 1), int(found["last"] or 0)
+    weight = float(found["weight"] or 1)
+    require(weight > 0, f"{value}: a weight of 0 reads nothing", "leave the text out")
+    path = FILE.convert(found["file"], None, None)
+    return WeightedFile(path, float(found["weight"] or 0), first, last)
 
 
-PAIRS_FILE = WeightedFileType()
+PAIRS: dict[str, Any] = {
+    "type": read_weighted_file,
+    "metavar": "FILE[:WEIGHT[:FIRST-LAST]]",
+    "multiple": True,
+}
 SYNTHETIC_SHARE = 0.5  # share of synthetic pairs, if none is named
 
 
@@ -95,14 +92,12 @@ class TextOptions:
         "Both in one file, separated by a tab, or as CSV, TMX or XLIFF; may be repeated. Updates "
         "read pairs of several files by their weights, such as a.tsv:3 and b.tsv:1, or all pairs "
         "equally often; and with b.tsv:1:1-8000 only until update 8,000.",
-        type=PAIRS_FILE,
-        multiple=True,
+        **PAIRS,
     )
     synthetic: tuple[WeightedFile, ...] = option(
         "Pairs to mix in, such as back-translations, and their share of the pairs read: "
         "back.tsv:0.4 (default: 0.5); may be repeated, and limited to updates as --pairs.",
-        type=PAIRS_FILE,
-        multiple=True,
+        **PAIRS,
     )
     tag_synthetic: bool = flag("Let synthetic sources begin with a symbol that no text can spell.")
     dev_source: Path | None = option("A development set for validation.")

@@ -3,7 +3,7 @@
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
@@ -33,26 +33,7 @@ from transduce.text.arguments import read_text
 from transduce.text.files import FEWEST_LINES, describe_records
 
 MESSAGES = 10  # how many of EVALB's messages are printed at most
-TAGGING = "tagging accuracy"
 TREE = re.compile(r"\s*\(\S* ?\(.*\)\s*\)\s*")
-
-FIGURES: dict[str, Callable[[BracketSummary], float]] = {
-    "recall": lambda one: one.recall,
-    "precision": lambda one: one.precision,
-    "F1 of EVALB": lambda one: one.f1,
-    "F1, failed and skipped counted": lambda one: one.f1_of_all_sentences,
-    "complete match": lambda one: one.complete_match,
-    "crossing brackets a sentence": lambda one: one.crossing / one.valid if one.valid else 0.0,
-    TAGGING: lambda one: one.tag_accuracy,
-}
-COUNTS: dict[str, Callable[[BracketSummary], int]] = {
-    "sentences": lambda one: one.sentences,
-    "failed": lambda one: one.errors,
-    "skipped": lambda one: one.skipped,
-    "gold brackets": lambda one: one.gold,
-    "output brackets": lambda one: one.test,
-    "matched": lambda one: one.matched,
-}
 
 
 @final
@@ -319,18 +300,35 @@ def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[s
     columns = {"all": report.every_sentence}
     if short := report.short_sentences:
         columns[f"<= {report.parameters.cutoff} words"] = short
-    rows = [[report.parameters.name, *columns]]
-    for name, count in COUNTS.items():
-        rows.append([name, *(f"{count(one):,}" for one in columns.values())])
-    for name, figure in FIGURES.items():
-        if name != TAGGING or has_own_tags:
-            rows.append([name, *(format_number(figure(one)) for one in columns.values())])
-    yield from display.align_columns(rows, align_right=True)
+    cells = [format_summary(one, has_own_tags=has_own_tags) for one in columns.values()]
+    rows = [[name, *(one[name] for one in cells)] for name in cells[0]]
+    yield from display.align_columns([[report.parameters.name, *columns], *rows], align_right=True)
 
 
-def format_number(number: float) -> str:
-    """Format a number with two decimals; return "-" for nan."""
-    return "-" if math.isnan(number) else f"{number:.2f}"
+def format_summary(one: BracketSummary, *, has_own_tags: bool) -> dict[str, str]:
+    """Return the counts and scores of some sentences by name; a score that is nan becomes "-"."""
+    counts = {
+        "sentences": one.sentences,
+        "failed": one.errors,
+        "skipped": one.skipped,
+        "gold brackets": one.gold,
+        "output brackets": one.test,
+        "matched": one.matched,
+    }
+    scores = {
+        "recall": one.recall,
+        "precision": one.precision,
+        "F1 of EVALB": one.f1,
+        "F1, failed and skipped counted": one.f1_of_all_sentences,
+        "complete match": one.complete_match,
+        "crossing brackets a sentence": one.crossing / one.valid if one.valid else 0.0,
+    }
+    if has_own_tags:
+        scores["tagging accuracy"] = one.tag_accuracy
+    formatted = {name: f"{count:,}" for name, count in counts.items()}
+    for name, value in scores.items():
+        formatted[name] = "-" if math.isnan(value) else f"{value:.2f}"
+    return formatted
 
 
 def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
