@@ -56,10 +56,8 @@ def command(
             languages=languages,
             force=force,
         )
-    for one in found.differences:
+    for one in filter(None, (*found.differences, found.unproved)):
         display.print_note(f"note: {one}")
-    if found.unproved:
-        display.print_note(f"note: {found.unproved}")
     if as_json:
         display.print_json(found.as_json())
     else:

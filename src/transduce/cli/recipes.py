@@ -228,8 +228,4 @@ def _format_value(value: object) -> str:
     """Format a value for a table, as `--set` accepts it; cut a text of more than 40 characters."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return (
-        f"{value:,}".replace(",", "_")
-        if isinstance(value, int)
-        else shorten(str(value), SHOWN_CHARACTERS)
-    )
+    return f"{value:_}" if isinstance(value, int) else shorten(str(value), SHOWN_CHARACTERS)
