@@ -171,14 +171,15 @@ def make_command(
     """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        declared, groups = list[click.Parameter](), dict[str, tuple[Any, list[str]]]()
+        declared: list[click.Parameter] = []
+        groups: dict[str, tuple[Any, list[str]]] = {}  # class and chosen fields by parameter
         for one in inspect.signature(function).parameters.values():
             metadata = one.default.metadata
             if "only" not in metadata:
                 declared.append(build_parameter(one.name, one.annotation, metadata))
                 continue
             members = {each.name: each for each in fields(one.annotation) if each.metadata}
-            chosen = [members[name] for name in metadata["only"] or members]
+            chosen = [members[member] for member in metadata["only"] or members]
             groups[one.name] = one.annotation, [each.name for each in chosen]
             for each in chosen:
                 own_help = metadata["helps"].get(each.name)
@@ -186,13 +187,13 @@ def make_command(
 
         def call(**given: Any) -> Any:  # noqa: ANN401
             made = {
-                parameter: kind(**{name: given.pop(name) for name in names})
-                for parameter, (kind, names) in groups.items()
+                parameter: group_class(**{member: given.pop(member) for member in members})
+                for parameter, (group_class, members) in groups.items()
             }
             return function(**given, **made)
 
-        params = [*declared, *switches]
-        built = kind(name, callback=call, params=params, help=inspect.getdoc(function))
+        params, about = [*declared, *switches], inspect.getdoc(function)
+        built = kind(name, callback=call, params=params, help=about)
         if group is not None:
             group.add_command(built)
         return built
@@ -206,10 +207,10 @@ def build_parameter(
     metadata: Mapping[str, Any],
     own_help: str | None = None,
 ) -> click.Parameter:
-    """Build the option or argument that `metadata` declares, with any `own_help` in its help."""
-    # the type of its values, such as Path of Path | None and of tuple[Path, ...]
-    kind = next((one for one in get_args(annotation) if one is not NoneType), annotation)
-    attributes = {"type": TYPES.get(kind, kind), **metadata["attributes"]}
+    """Build the option or argument that `metadata` declares; `own_help` replaces its help."""
+    # the type of one value, such as Path for Path | None and for tuple[Path, ...]
+    single = next((one for one in get_args(annotation) if one is not NoneType), annotation)
+    attributes = {"type": TYPES.get(single, single), **metadata["attributes"]}
     if metadata["kind"] is click.Argument:
         return click.Argument([name], **attributes)
     if own_help is not None:
