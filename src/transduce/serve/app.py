@@ -17,15 +17,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from transduce.serve.body import read_fields, read_json
-from transduce.serve.description import (
-    DETECTION,
-    SEARCH,
-    Operation,
-    describe_interface,
-    list_operations,
-)
 from transduce.serve.guard import Guard, answer_error, require_key
 from transduce.serve.interface import (
+    DETECTION,
+    SEARCH,
     Detection,
     DetectRequest,
     Fault,
@@ -36,6 +31,7 @@ from transduce.serve.interface import (
     NamedLanguage,
     OpenNmtItem,
     OpenNmtOutput,
+    Operation,
     Readiness,
     Refusal,
     Settings,
@@ -43,9 +39,11 @@ from transduce.serve.interface import (
     TranslateRequest,
     bad_request,
     check_request,
+    describe_interface,
+    list_operations,
     too_large,
 )
-from transduce.serve.messages import AttentionRequest, Page
+from transduce.serve.search_process import AttentionRequest, Page
 from transduce.serve.service import Service
 from transduce.serve.translate import find_model, translate_items, translate_texts
 from transduce.text.languages import LANGUAGE_NAMES, can_detect_languages

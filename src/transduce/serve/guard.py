@@ -7,7 +7,6 @@ import re
 import time
 import traceback
 from collections.abc import Collection
-from functools import lru_cache
 from http import HTTPStatus
 from typing import final
 
@@ -115,7 +114,6 @@ class Guard:
             raise Refusal(HTTPStatus.FORBIDDEN, "this origin is not allowed (--allow-origin)")
 
 
-@lru_cache(maxsize=256)  # most requests name the same host
 def is_address(host: str) -> bool:
     """Return whether `host` is an IP address; DNS rebinding can redirect names, not addresses."""
     try:
