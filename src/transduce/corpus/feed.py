@@ -16,8 +16,7 @@ from jaxtyping import Int
 
 from transduce.corpus.plan import Lengths, Plan
 from transduce.corpus.segment import PairEncoder
-from transduce.corpus.side import Side
-from transduce.corpus.store import Store
+from transduce.corpus.store import Side, Store
 from transduce.packed import Batch, Packed, split_update
 from transduce.settings import Data
 from transduce.text.changes import Pair, change_pair, draw_changes
