@@ -105,8 +105,9 @@ def command(
     if any((folder / "run.json").exists() for folder in models):  # the check imports torch, 200 MB
         warn_if_unfinished(models)
     from transduce.machine.limits import raise_open_file_limit
+    from transduce.serve.guard import ServerSettings
     from transduce.serve.search_process import ModelChoice
-    from transduce.serve.server import ServerSettings, serve
+    from transduce.serve.server import serve
 
     require(
         len(languages) in (0, len(models)),

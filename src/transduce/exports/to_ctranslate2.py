@@ -237,16 +237,14 @@ class CTranslate2Engine:
     limits_length = ends_in_best_beam = True
     is_greedy = False
 
-    def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:
+    def __init__(self, folder: Path, model: TaskModel) -> None:
         from tokenizers import Tokenizer
 
         with raise_import_errors("ctranslate2"):
             import ctranslate2  # type: ignore[import-not-found]
 
         self.name = f"ctranslate2 {ctranslate2.__version__}"
-        self.translator: Any = ctranslate2.Translator(
-            str(folder), compute_type=compute_type, intra_threads=1
-        )
+        self.translator: Any = ctranslate2.Translator(str(folder), intra_threads=1)
         names = list(name_tokenizers(model))
         self.source, self.target = (
             Tokenizer.from_file(str(folder / name)) for name in (names[0], names[-1])
