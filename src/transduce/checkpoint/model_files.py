@@ -12,7 +12,6 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from string import hexdigits
-from types import MappingProxyType
 
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable.files import write_atomically
@@ -136,14 +135,12 @@ def is_list_of_steps(value: object) -> bool:
 
 
 # the possible entries on a model's origin in its manifest, each with the check of its value
-ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
-    {
-        "run": partial(is_hash, digits=16),
-        "averaged": is_list_of_steps,
-        "parent": is_hash,
-        "imported": is_hash,
-    }
-)
+ORIGIN: Mapping[str, Callable[[object], bool]] = {
+    "run": partial(is_hash, digits=16),
+    "averaged": is_list_of_steps,
+    "parent": is_hash,
+    "imported": is_hash,
+}
 
 
 # the sets of entries that a manifest may have: none; of a run; of an adapted run; of an import

@@ -7,7 +7,6 @@ when an epoch is planned, and the pairs of an update are changed again when the 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -27,7 +26,7 @@ from transduce.vocabulary import BEGIN, Vocabulary
 
 Ids = list[int]
 BLOCK = 10_000  # pairs that are changed together
-UNCHANGED: Mapping[int, tuple[Ids, Ids]] = MappingProxyType({})
+UNCHANGED: Mapping[int, tuple[Ids, Ids]] = {}
 
 
 @final

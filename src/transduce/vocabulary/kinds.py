@@ -17,7 +17,6 @@ from the words of the training text that are no symbols.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from transduce.errors import InputError
@@ -218,14 +217,11 @@ def is_class(symbol: str) -> bool:
     return len(symbol) > 2 and symbol[0] == "<" and symbol[-1] == ">"
 
 
-KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = MappingProxyType(
-    {  # functions that build a vocabulary from learned merges
-        "byte-pair": build_byte_pair,
-        "word-piece": lambda merges: build_word_pieces(
-            list_symbols(merges)[len(list_symbols([])) :]
-        ),
-    }
-)
+KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = {
+    # functions that build a vocabulary from learned merges
+    "byte-pair": build_byte_pair,
+    "word-piece": lambda merges: build_word_pieces(list_symbols(merges)[len(list_symbols([])) :]),
+}
 
 
 def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401
