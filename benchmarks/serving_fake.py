@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.light_clients import run_clients
 from benchmarks.serving import SECONDS, percentile, watch_health
 from transduce.serve.guard import ServerSettings
-from transduce.serve.search_process import Ready, SentenceOutputs, TranslationOrder
+from transduce.serve.messages import Ready, SentenceOutputs, TranslationOrder
 from transduce.serve.server import serve
 
 CALL, SENTENCE = 0.020, 0.001  # seconds

@@ -13,7 +13,7 @@ from transduce.inference.lines import BLOCK_CHARACTERS, WHOLE, Line, split_into_
 from transduce.scores.scoring import compute_score
 from transduce.search.bounds import estimate_bytes
 from transduce.serve.interface import Limits
-from transduce.serve.search_process import Answer, AttentionRequest, Failed
+from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker
 from transduce.tasks.text import Translation
 from transduce.text.files import read_pairs, read_short_lines

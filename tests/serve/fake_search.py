@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from transduce.serve.interface import Details
-from transduce.serve.search_process import (
+from transduce.serve.messages import (
     Alive,
     AttentionRequest,
     Cancel,

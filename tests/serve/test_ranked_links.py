@@ -3,7 +3,7 @@
 from typing import Any
 
 from transduce.inference.outputs import Alignment
-from transduce.serve.search_process import SentenceOutputs
+from transduce.serve.messages import SentenceOutputs
 from transduce.serve.translate import rank_links
 
 

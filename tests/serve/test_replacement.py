@@ -24,7 +24,8 @@ from transduce.checkpoint.stored_model import save_model
 from transduce.inference.load import load
 from transduce.serve.dispatcher import Dispatcher
 from transduce.serve.interface import Limits, Refusal, TranslateRequest
-from transduce.serve.search_process import ModelChoice, TranslationOrder
+from transduce.serve.messages import TranslationOrder
+from transduce.serve.search_process import ModelChoice
 from transduce.serve.server import hash_manifest
 from transduce.serve.service import Service
 from transduce.serve.translate import FEW, translate_texts

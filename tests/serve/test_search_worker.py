@@ -4,7 +4,7 @@ import pytest
 from tests.inference.random_models import LINES, random_translator
 
 from transduce.errors import InputError, NotEnoughMemoryError, NotFiniteError
-from transduce.serve.search_process import (
+from transduce.serve.messages import (
     Alive,
     AttentionRequest,
     Cancel,

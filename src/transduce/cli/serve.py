@@ -20,7 +20,7 @@ from transduce.settings.fields import require
 from transduce.text.languages import parse_languages
 
 if TYPE_CHECKING:
-    from transduce.serve.search_process import Ready
+    from transduce.serve.messages import Ready
 
 
 @click.command("serve")

@@ -42,7 +42,7 @@ from transduce.serve.interface import (
     list_operations,
     too_large,
 )
-from transduce.serve.search_process import AttentionRequest, Page
+from transduce.serve.messages import AttentionRequest, Page
 from transduce.serve.service import Service
 from transduce.serve.translate import find_model, translate_items, translate_texts
 from transduce.text.languages import LANGUAGE_NAMES, can_detect_languages

@@ -17,13 +17,12 @@ from typing import Any, final
 
 from transduce.errors import FolderError, LostProcessError, TransduceError, find_exhaustion
 from transduce.serve.interface import Limits, Refusal, bad_request, unavailable
-from transduce.serve.search_process import (
+from transduce.serve.messages import (
     Alive,
     Answer,
     AttentionRequest,
     Cancel,
     Failed,
-    Load,
     LoadFailure,
     Order,
     Page,
@@ -32,6 +31,7 @@ from transduce.serve.search_process import (
     SentenceOutputs,
     TranslationOrder,
 )
+from transduce.serve.search_process import Load
 
 LOG = logging.getLogger("transduce.serve")
 Work = TranslationOrder | AttentionRequest

@@ -26,7 +26,7 @@ from transduce.paper.search import Hypothesis
 from transduce.search.constraints import ConstrainedModel, ConstrainedSource, ForcedPrefix
 from transduce.search.running_search import RunningSearch
 from transduce.serve.interface import Details
-from transduce.serve.search_process import (
+from transduce.serve.messages import (
     Alive,
     Answer,
     AttentionRequest,

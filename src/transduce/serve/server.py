@@ -24,8 +24,9 @@ from transduce.serve.app import build_app
 from transduce.serve.dispatcher import Dispatcher, Start, describe_fault
 from transduce.serve.guard import ADDRESSES, ServerSettings
 from transduce.serve.interface import Limits
+from transduce.serve.messages import Ready
 from transduce.serve.protocol import with_limits
-from transduce.serve.search_process import Load, ModelChoice, Ready, start_search_process
+from transduce.serve.search_process import Load, ModelChoice, start_search_process
 from transduce.serve.service import Pair, Service
 
 LOG = logging.getLogger("transduce.serve")

@@ -21,7 +21,7 @@ from transduce.serve.interface import (
     too_large,
     unavailable,
 )
-from transduce.serve.search_process import Page, SentenceOutputs
+from transduce.serve.messages import Page, SentenceOutputs
 from transduce.text.languages import (
     can_detect_languages,
     rank_languages,

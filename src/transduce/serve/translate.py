@@ -19,7 +19,7 @@ from transduce.serve.interface import (
     TranslateRequest,
     bad_request,
 )
-from transduce.serve.search_process import SentenceOutputs, TranslationOrder
+from transduce.serve.messages import SentenceOutputs, TranslationOrder
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
 from transduce.text.documents.markup import SplitMarkup
