@@ -9,7 +9,6 @@ import os
 import typing
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from string import hexdigits
 
@@ -129,9 +128,8 @@ def is_hash(value: object, digits: int = 64) -> bool:
 def is_list_of_steps(value: object) -> bool:
     """Return whether a value is a list of step numbers in ascending order."""
     steps = value if isinstance(value, list) else [-1]
-    return all(type(step) is int and 0 <= step < 1 << 63 for step in steps) and all(
-        before < after for before, after in pairwise(steps)
-    )
+    are_steps = all(type(step) is int and 0 <= step < 1 << 63 for step in steps)
+    return are_steps and steps == sorted({*steps})
 
 
 # the possible entries on a model's origin in its manifest, each with the check of its value
