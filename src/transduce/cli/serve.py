@@ -87,8 +87,9 @@ def command(
     require_packages()
     if any((folder / "run.json").exists() for folder in models):  # the check imports torch, 200 MB
         warn_if_unfinished(models)
+    from transduce.serve.guard import ServerSettings
     from transduce.serve.search_process import ModelChoice
-    from transduce.serve.server import ServerSettings, serve
+    from transduce.serve.server import serve
 
     require(
         len(languages) in (0, len(models)),
