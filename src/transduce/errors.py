@@ -251,6 +251,7 @@ def suggest_names(name: object, known: Iterable[str]) -> str:
     name, names = str(name), sorted(known)
     longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]
     close = longer or difflib.get_close_matches(name, names)
+    close = close or difflib.get_close_matches(name.lower(), names)  # such as BLEU
     if close:
         return "did you mean " + " or ".join(close) + "?"
     return "known: " + ", ".join(names)

@@ -40,7 +40,7 @@ def test_nothing_is_written_where_no_pair_is_left(tmp_path):
     with pytest.raises(InputError, match="no pair of 2 passed the rules\nhint: copy: 1; empty: 1"):
         transduce.clean(tmp_path / "c", BAD[:2])
     (tmp_path / "a.tsv").touch()
-    with pytest.raises(InputError, match="the text is empty\nhint: look at the files"):
+    with pytest.raises(InputError, match="the text is empty\nhint: look at its files"):
         transduce.clean(tmp_path / "c", tmp_path / "a.tsv")
     assert not (tmp_path / "c").exists()
 

@@ -208,7 +208,8 @@ def test_what_is_no_run_is_refused(call, model, tmp_path):
     ended = call("average", model, "-o", tmp_path / "m")
     assert ended.code == 3
     assert ended.stderr == (
-        f"error: {model}: is not a run folder\nhint: name a folder that `transduce train` wrote\n"
+        f"error: {model}: is a model folder, not a run\n"
+        "hint: name a folder that `transduce train` wrote\n"
     )
 
 

@@ -59,6 +59,19 @@ def test_exchanged_files_are_warned_of(is_swapped):
     assert evaluation_as_json(found)["warnings"] == ([found.warning] if is_swapped else [])
 
 
+def test_references_in_a_third_language_are_named_and_not_called_exchanged():
+    english = [line for line, _ in sentences(40, 1)]
+    spanish = (
+        "La vieja maestra compró ayer una casa pequeña para su hermana.",
+        "¿Dónde está el niño que hablaba con los pescadores?",
+        "Mañana los estudiantes leerán todos los libros en la biblioteca.",
+        "Mi abuelo nunca había visto un árbol tan grande como ese.",
+    ) * 10
+    text = EvaluationText(english, spanish, ["bleu"], "")
+    found = score_translations(random_translator(), text, english)  # as if the model copied
+    assert found.warning == "the reference is in the language es, and the model writes de"
+
+
 def test_json_is_one_object(evaluate):
     found = json.loads(evaluate("--json", "--metric=bleu").stdout)
     assert [score["signature"][:7] for score in found["scores"]] == ["nrefs:1"]

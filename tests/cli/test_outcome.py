@@ -138,7 +138,7 @@ def test_our_own_faults_keep_their_traceback_and_say_what_to_do(call):
 INTERRUPTED = "error: interrupted before it was done\n"
 TERMINATED = "error: terminated before it was done\n"
 SPENT = "error: the limit of processor time was reached before it was done\n"
-HINT = "hint: the same command goes on from a run, corpus or stage that is saved, or starts again\n"
+HINT = "hint: the same command goes on from what it has saved, or starts again\n"
 
 
 def test_another_package_that_does_not_load_is_named(call, tmp_path, monkeypatch):

@@ -279,7 +279,8 @@ def test_a_folder_in_the_place_of_a_text_is_called_one(prepare, corpus):
 def test_an_empty_text_is_refused(prepare, corpus):
     (corpus / "a.en").write_bytes(b"")
     (corpus / "a.de").write_bytes(b"")
-    assert prepare().stderr == "error: the text is empty\nhint: look at the files\n"
+    hint = "look at its files: they have no lines"
+    assert prepare().stderr == f"error: the text is empty\nhint: {hint}\n"
 
 
 def test_a_text_of_which_cleaning_keeps_nothing_is_refused_with_the_reasons(prepare):

@@ -3,6 +3,7 @@
 import gc
 import gzip
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import sys
 import pytest
 from tests.cli.language import write
 
+from transduce.cli.display import note_typed_lines
 from transduce.durable.json import FORMAT, add_checksum
 from transduce.paper.model import Linear
 
@@ -225,6 +227,22 @@ def test_a_folder_that_is_not_as_it_was_is_refused(call, model, damage, code, an
     ended = call("translate", model, stdin=b"a dog\n")
     assert (ended.code, ended.stdout) == (code, "")
     assert answer in ended.stderr
+
+
+def test_a_folder_that_holds_the_model_names_it(call, model):
+    ended = call("translate", model.parent, stdin=b"a dog\n")
+    hint = f"hint: name the folder in it: {model}"
+    assert (ended.code, ended.stderr.splitlines()[1]) == (3, hint)
+
+
+def test_one_who_types_is_told_how_to_end(call, model, monkeypatch, capsys):
+    assert "Ctrl-D" not in call("translate", model, stdin=b"a dog\n").stderr
+    _, terminal = os.openpty()
+    with os.fdopen(terminal) as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert note_typed_lines("-")
+    assert "Ctrl-D on a new line ends it" in capsys.readouterr().err
+    assert not note_typed_lines("a.en")
 
 
 @pytest.mark.parametrize(

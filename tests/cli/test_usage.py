@@ -1,7 +1,6 @@
 """Commands, options and arguments that are misspelt, missing or too many, and help."""
 
 import math
-from pathlib import Path
 
 import pytest
 
@@ -35,6 +34,21 @@ def test_an_unknown_option_is_answered_with_the_nearest(call):
     ended = call("recipes", "show", "tiny", "--jsn")
     assert ended.code == 2
     assert ended.stderr.startswith("error: unknown option --jsn\nhint: did you mean --json")
+
+
+def test_a_question_for_help_is_answered_with_the_option(call):
+    ended = call("help")
+    assert ended.stderr == "error: unknown command 'help'\nhint: did you mean --help?\n"
+
+
+def test_a_name_in_capitals_is_answered_with_the_same_in_small_letters():
+    assert suggest_names("BLEU", ["bleu", "chrf", "ter"]) == "did you mean bleu?"
+
+
+def test_a_hint_does_not_list_dozens_of_options(call):
+    ended = call("train", "--epochs", "3")
+    hint = "--set NAME=VALUE changes a setting; `transduce train --help` lists the options"
+    assert ended.stderr == f"error: unknown option --epochs\nhint: {hint}\n"
 
 
 def test_an_option_of_another_command_is_answered_with_that_command(call):
@@ -174,8 +188,8 @@ def test_a_link_to_standard_output_leaves_what_others_write_there(monkeypatch, t
 
 def test_a_file_that_is_called_as_standard_input_is_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert str(FilePath(path_type=Path).convert("./-", None, None)) == str(tmp_path / "-")
-    assert str(FilePath(path_type=Path).convert("-", None, None)) == "-"
+    assert str(FilePath().convert("./-", None, None)) == str(tmp_path / "-")
+    assert str(FilePath().convert("-", None, None)) == "-"
 
 
 def test_in_python_a_file_to_write_is_never_named_as_a_folder(tmp_path, monkeypatch):

@@ -288,7 +288,7 @@ def test_unknown_paths_and_methods_are_refused_with_json(client):
         assert (client.get(path).status, set(client.get(path).json)) == (404, {"error"})
     assert (client.get("/translate").status, client.get("/translate").json) == (
         405,
-        {"error": "method not allowed"},
+        {"error": "method not allowed: use POST"},
     )
 
 

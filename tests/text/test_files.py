@@ -168,6 +168,12 @@ def test_a_missing_file_is_named(tmp_path):
         list(read_lines(tmp_path / "none.en"))
 
 
+def test_a_missing_file_is_answered_with_the_most_similar_beside_it(tmp_path):
+    (tmp_path / "train.en").write_bytes(b"")
+    with pytest.raises(InputError, match=r"trian.en: cannot be read(.|\n)*did you mean .*train.en"):
+        list(read_lines(tmp_path / "trian.en"))
+
+
 def test_an_address_in_the_place_of_a_file_is_to_be_downloaded():
     with pytest.raises(InputError, match=r"cannot be read(.|\n)*files: download it first"):
         list(read_lines(Path("https://example.org/a.en")))

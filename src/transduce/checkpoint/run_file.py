@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
+from transduce.checkpoint.model_files import is_model
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable.files import require_folder, write_atomically
 from transduce.durable.folder import read_regular
@@ -88,7 +89,8 @@ def read_run_file(folder: Path) -> dict[str, Any]:
     if not is_run(folder):
         hint = "name a folder that `transduce train` wrote"
         require_folder(folder, hint)
-        raise FolderError("is not a run folder", hint, file=folder)
+        fact = "is a model folder, not a run" if is_model(folder) else "is not a run folder"
+        raise FolderError(fact, hint, file=folder)
     values = from_checksummed_json(read_regular(file, MOST_RUN_BYTES), file)
     match values:
         case {"id": str(), "recipe": dict(), "fingerprints": dict()} if len(values) == 3:

@@ -29,7 +29,7 @@ from transduce.checkpoint.weights import (
     require_matching_tensors,
     to_bytes,
 )
-from transduce.durable.files import require_folder
+from transduce.durable.files import list_entries, require_folder
 from transduce.durable.folder import VerifiedFolder, atomic_folder
 from transduce.durable.json import read_json, to_json
 from transduce.errors import FolderError, InputError
@@ -103,6 +103,9 @@ def read_stored_model(folder: Path) -> StoredModel:
     require_folder(folder, "name a model folder or a run")
     if not is_model(folder):
         hint = "name a folder that `transduce average` or `transduce train` wrote"
+        inner = [one for one in sorted(list_entries(folder)) if is_model(one) or is_run(one)]
+        if inner:
+            hint = "name the folder in it: " + " or ".join(map(str, inner[:2]))
         raise FolderError("is neither a model folder nor a run", hint, file=folder)
     return load_model(folder, count_weights)
 

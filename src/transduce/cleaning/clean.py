@@ -114,7 +114,7 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
                 report.kept += 1
                 stream.write("{}\t{}\n".format(*pair).encode())
         require(text.fingerprint() == about["text"], "the text changed while it was read")
-        require(report.read > 0, "the text is empty", "look at the files")
+        require(report.read > 0, "the text is empty", "look at its files: they have no lines")
         hint = "; ".join(f"{name}: {count:,}" for name, count in report.broken.items())
         require(report.kept > 0, f"no pair of {report.read:,} passed the rules", hint)
         writer.write(REPORT, to_json(asdict(report)))

@@ -219,6 +219,7 @@ def record_sentence(
     if text is None and figure:
         text = find_figure_text(figure, translator.recipe.data.source_language)
     if text is None:
+        display.note_typed_lines("-")
         lines = list(read_short_lines("-"))
         if len(lines) != 1:
             fact = f"standard input has {len(lines):,} lines, and a page shows one"

@@ -11,6 +11,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import click
@@ -104,6 +105,14 @@ def print_note(*lines: str) -> None:
     for line in lines:
         if not is_quiet() or line.startswith("warning: "):
             print_message(line)
+
+
+def note_typed_lines(path: Path | str) -> bool:
+    """Return whether a path is "-" and lines are typed at a terminal; then note how they end."""
+    is_typed = str(path) == "-" and sys.stdin is not None and sys.stdin.isatty()
+    if is_typed:
+        print_note("type or paste the text; Ctrl-D on a new line ends it")
+    return is_typed
 
 
 def print_logged_warnings(package: str) -> None:

@@ -41,8 +41,11 @@ class FilePath(click.Path):
     """The parameter type of paths; it refuses an empty path, such as an unset variable in a shell.
 
     An empty `Path` would be the current folder. `Path("./-")` is `-`, which means standard input,
-    so such a path is made absolute.
+    so such a path is made absolute. A file without the right to read it is refused when it is read.
     """
+
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - arguments of `click.Path`
+        super().__init__(readable=False, path_type=Path, **given)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Convert a text to a `Path`; refuse an empty text."""
@@ -74,8 +77,8 @@ class FiniteRange(click.FloatRange):
         return found
 
 
-FILE = FilePath(path_type=Path)
-INPUT = FilePath(path_type=Path, allow_dash=True)  # - is standard input
+FILE = FilePath()
+INPUT = FilePath(allow_dash=True)  # - is standard input
 
 
 class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -289,7 +292,7 @@ def require_one_standard_input(*files: Path | str | None, hint: str = "name the 
 
 def output(about: str) -> Any:  # noqa: ANN401
     """Declare the option -o for a file that a command writes."""
-    return option(about, "-o", "--output", type=OutputFile(path_type=Path))
+    return option(about, "-o", "--output", type=OutputFile())
 
 
 def output_folder(about: str, *, required: bool = True) -> Any:  # noqa: ANN401

@@ -31,7 +31,7 @@ FULL = {
     errno.EDQUOT: "free some disk space and repeat the command",
     errno.EFBIG: "no file may be so large here: look at `ulimit -f`",
 }
-RERUN_HINT = "the same command goes on from a run, corpus or stage that is saved, or starts again"
+RERUN_HINT = "the same command goes on from what it has saved, or starts again"
 PLACES = {  # what may keep a package from being loaded
     "torch": "the environment variables that begin with TORCH",
     "matplotlib": "the environment variables that begin with MPL, and the file matplotlibrc",
@@ -42,6 +42,7 @@ NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknow
 NOT_A_NUMBER = re.compile("is not a valid (integer|float)( range)?")
 LONG_VALUE = re.compile("[-+.\\w]{61,}")
 NUMBERS = (type(click.INT), type(click.FLOAT))
+MOST_OPTIONS = 12  # of a command with more options, a hint does not list all
 MOST_COMMANDS = 2  # a hint names a command with an option if at most this many have the option
 TOO_MANY = "got unexpected extra argument"  # how click's message on one or several begins
 SHORT_WITH_SIGN = re.compile("(?<=^-[a-z])=")  # between a short option and its value
@@ -59,7 +60,8 @@ class Commands(click.Group):
         name = args[0]
         known = self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
-            raise InputError(f"unknown command {short_repr(name)}", suggest_names(name, known))
+            hint = suggest_names(name, [*known, "--help"])
+            raise InputError(f"unknown command {short_repr(name)}", hint)
         found, command, words = super().resolve_command(ctx, args)
         if command is not None:
             words = split_words(command, ctx, words)
@@ -242,18 +244,7 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     """Return (what is wrong in a command's call, a hint such as the most similar option)."""
     context = getattr(error, "ctx", None)
     if isinstance(error, click.NoSuchOption) and context is not None:
-        options = [name for p in context.command.get_params(context) for name in p.opts]
-        known = [name for name in options if name.startswith("-")]
-        hint = suggest_names(error.option_name, known)
-        if others := _list_commands_with(error.option_name, context):
-            hint = f"`transduce {others[0]}` has it"
-        if "--set" in known and (setting := _find_setting(error.option_name)):
-            hint = f"--set {setting}=VALUE"
-        elif "--set" in known and not get_close_matches(error.option_name, known):
-            hint = f"--set NAME=VALUE changes a setting; {hint}"
-        if not error.option_name.startswith("--"):  # it may come from a file's name, such as -a.txt
-            hint = "; ".join(filter(None, [hint, "a name that begins with - comes after --"]))
-        return f"unknown option {error.option_name}", hint
+        return f"unknown option {error.option_name}", _suggest_option(error.option_name, context)
     fact = " ".join(error.format_message().split()).rstrip(".")  # choices are on lines of their own
     kinds = {"integer": "is no whole number", "float": "is no number"}
     fact = NOT_A_NUMBER.sub(lambda found: kinds[found[1]], fact[:1].lower() + fact[1:])
@@ -267,6 +258,25 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
         return fact, f"usage: {_format_usage(context)}; --help lists the options"
     page = "the command's --help" if context is None else f"`{context.command_path} --help`"
     return fact, f"{page} says how it is used"
+
+
+def _suggest_option(unknown: str, context: click.Context) -> str:
+    """Return a hint on what an unknown option of a command may mean."""
+    options = [name for p in context.command.get_params(context) for name in p.opts]
+    known = [name for name in options if name.startswith("-")]
+    is_like_none = not get_close_matches(unknown, known)
+    hint = suggest_names(unknown, known)
+    if is_like_none and len(known) > MOST_OPTIONS:
+        hint = f"`{context.command_path} --help` lists the options"
+    if others := _list_commands_with(unknown, context):
+        hint = f"`transduce {others[0]}` has it"
+    if "--set" in known and (setting := _find_setting(unknown)):
+        hint = f"--set {setting}=VALUE"
+    elif "--set" in known and is_like_none:
+        hint = f"--set NAME=VALUE changes a setting; {hint}"
+    if not unknown.startswith("--"):  # it may come from a file's name, such as -a.txt
+        hint = f"{hint}; a name that begins with - comes after --"
+    return hint
 
 
 def _find_setting(option: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import options
+from transduce.cli import display, options
 from transduce.cli.line_outputs import (
     WarningPrinter,
     format_outputs,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the input has them
 
-FOLDER = FilePath(path_type=Path, file_okay=False)
+FOLDER = FilePath(file_okay=False)
 
 
 @options.make_command("parse", options.quiet, options.no_progress)
@@ -92,6 +92,7 @@ def command(
         command="parse",
     )
     on_warning = WarningPrinter()
+    display.note_typed_lines(input)
     translator = choice.open(on_warning, input)
     sentences, for_search = tee(read_sentences(input, tags, columns=columns, tokenise=tokenise))
     lines = warn_of_language(translator, (words for words, _ in for_search))

@@ -5,7 +5,7 @@ from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transduce.cli import options
+from transduce.cli import display, options
 from transduce.cli.line_outputs import WarningPrinter, open_output, read_words, write_lines
 from transduce.cli.options import INPUT, argument, flag, group
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
@@ -44,6 +44,7 @@ def command(
         model, models, beam, constrained=not unconstrained, task=Tagging, command="tag"
     )
     on_warning = WarningPrinter()
+    display.note_typed_lines(input)
     translator = choice.open(on_warning, input)
     words = read_words(input, tokenise=tokenise)
     sentences, for_search = tee(warn_of_language(translator, words))

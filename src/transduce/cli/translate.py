@@ -140,14 +140,13 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
         task=(TextToText, SignalTask),
         command="translate",
     )
+    interactive = display.note_typed_lines(input) or line_buffered
     if form is not None:
         fact = "is for lines, and --format for documents"
         options.refuse_given(OF_LINES, fact, "give one of them")
         write_document(choice, input, output, form)
         return
     is_document = note_structure(input)
-    is_typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
-    interactive = line_buffered or is_typed
     on_warning = WarningPrinter(most=sys.maxsize) if interactive else WarningPrinter()
     if on is not None:
         from transduce.cli.on_ray import run_shards

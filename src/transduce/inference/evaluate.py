@@ -53,7 +53,12 @@ from transduce.text.arguments import (
     require_lines,
 )
 from transduce.text.changes import CHANGE
-from transduce.text.languages import find_wrong_side, is_language_code
+from transduce.text.languages import (
+    find_other_language,
+    find_wrong_side,
+    is_language_code,
+    to_detected_code,
+)
 from transduce.text.pair_files import (
     NO_PAIR,
     PAIR_FILES,
@@ -214,6 +219,9 @@ def score_translations(
     is_swapped = is_text and are_sides_swapped(outputs, text.sources, text.references)
     named = {"source": text.sources, "reference": text.references}
     languages = data.source_language, data.target_language
+    if is_swapped:  # unless the references are in a third language
+        other = find_other_language(" ".join(text.references), data.target_language)
+        is_swapped = other in ("", to_detected_code(data.source_language))
     warning = SWAPPED if is_swapped else find_wrong_side(languages, named) if is_text else ""
     both = {"the output": outputs, "the reference": text.references}
     warning = warning or warn_of_mixed_forms(both)

@@ -18,7 +18,7 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import TaskKind, find_task_kind
 from transduce.text.clean import EMPTY, RULES, Cleaner
-from transduce.text.files import read_pairs, read_pairs_tsv
+from transduce.text.files import explain_read_errors, read_pairs, read_pairs_tsv
 from transduce.text.pair_files import Columns, read_pair_file, require_one_side
 from transduce.vocabulary import BEGIN
 
@@ -231,7 +231,7 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair], name: str = "") -> Iter
     yield from cleaner.clean(pairs)
     read, kept = report.read - before[0], report.kept - before[1]
     place = f"{name}: " if name else ""
-    require(read > 0, f"{place}the text is empty", "look at the files")
+    require(read > 0, f"{place}the text is empty", "look at its files: they have no lines")
     counts = {one: found.count - dropped.get(one, 0) for one, found in report.dropped.items()}
     here = {reason: count for reason, count in counts.items() if count}
     reasons = "; ".join(f"{reason}: {count:,}" for reason, count in here.items())
@@ -306,13 +306,8 @@ def decode_name(file: Path, parts: int = 1) -> str:
 def hash_file(path: Path) -> str:
     """Return a file's sha256; raise InputError if the file is special, sparse or unreadable."""
     require_file(path)
-    try:
-        with path.open("rb") as file:
-            if is_nearly_empty(file.fileno()):
-                fact = "is a sparse file: the disk holds less than a thousandth of its bytes"
-                raise InputError(fact, "copy the text again", file=path)
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})", "check the path and its rights", file=path
-        ) from error
+    with explain_read_errors(str(path), str), path.open("rb") as file:
+        if is_nearly_empty(file.fileno()):
+            fact = "is a sparse file: the disk holds less than a thousandth of its bytes"
+            raise InputError(fact, "copy the text again", file=path)
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -181,7 +181,9 @@ async def answer_error(_request: object, error: Exception) -> JSONResponse:
     """Return the JSON answer to a refused request, an unknown path or method, or a fault."""
     if isinstance(error, HTTPException):  # of Starlette's router
         status = HTTPStatus(error.status_code)
-        error = Refusal(status, status.phrase.lower(), error.headers)
+        allowed = (error.headers or {}).get("Allow")
+        fact = status.phrase.lower() + (f": use {allowed}" if allowed else "")
+        error = Refusal(status, fact, error.headers)
     elif not isinstance(error, Refusal):
         error = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the server")
     return JSONResponse(Error(error=error.fact), error.status, error.headers)

@@ -9,7 +9,6 @@ line are removed, because they are part of the file format and not of the text.
 import codecs
 import gzip
 import io
-import itertools
 import lzma
 import math
 import os
@@ -19,10 +18,13 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from difflib import get_close_matches
+from itertools import islice, zip_longest
 from pathlib import Path, PurePath
 from typing import cast, final
 
 from transduce.allowance import require_short_line
+from transduce.durable.files import list_entries
 from transduce.errors import InputError
 
 # Bounds memory: a file without a newline in 64 MiB is not text and is refused.
@@ -36,6 +38,7 @@ MAX_WINDOW_BYTES = 1 << 31  # how far back a .zst file may refer; zstd --long=31
 THRESHOLD = 8.0
 ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # a URL that became a path and so lost a slash
 FEWEST_LINES = 20  # fewer lines do not show what a text is
+MOST_NAMES = 1_000  # of a folder that are compared with the name of a missing file
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
@@ -116,7 +119,15 @@ def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator
                 "check the path; a sentence goes to standard input: echo 'A dog.' | transduce …, "
                 "and in Python into a list: ['A dog.']"
             )
+        elif is_missing and (close := find_similar_file(Path(name))):
+            hint = f"did you mean {close}?"
         raise InputError(f"cannot be read ({error.strerror or error})", hint, file=name) from error
+
+
+def find_similar_file(path: Path) -> Path | None:
+    """Return the path of the file beside a missing one whose name is most similar, if any is."""
+    names = [entry.name for entry in islice(list_entries(path.parent), MOST_NAMES)]
+    return next((path.with_name(name) for name in get_close_matches(path.name, names)), None)
 
 
 def display_name(path: Path | str) -> str:
@@ -144,7 +155,7 @@ def read_pairs(
             "name a file for one of them, or give pairs with a tab between the sides",
         )
     detector = MisalignmentDetector()
-    both = itertools.zip_longest(read(source), read(target))
+    both = zip_longest(read(source), read(target))
     for number, (ours, theirs) in enumerate(both, start=1):
         if ours is None or theirs is None:
             more = number + sum(1 for _ in both)
