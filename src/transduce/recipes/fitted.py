@@ -22,7 +22,7 @@ PASSES = 30  # number of passes over a parallel text
 class ModelSize:
     """The architecture, vocabulary and training length for corpora of at most `up_to` pairs."""
 
-    up_to: int  # the most pairs of a corpus that this size is for
+    up_to: int  # the most pairs of a corpus that this size is for; 0: only for few minutes
     architecture: Architecture
     symbols: int  # largest vocabulary size
     tokens: int  # source tokens of an update, and as many target tokens
@@ -51,6 +51,7 @@ class SizeTable:
 TRANSLATION = SizeTable(
     Recipe(name="fitted"),
     (
+        ModelSize(0, replace(translating.TINY, layers=2, dropout=0.1), 8_000, 4_096, PASSES),
         ModelSize(100_000, translating.TINY, 8_000, 4_096, PASSES),
         ModelSize(1_000_000, translating.SMALL, 10_000, 8_192, PASSES),
         ModelSize(ALL, Architecture(), 37_000, 25_000, 12, needs_gpu=True),
