@@ -92,8 +92,8 @@ def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp
     assert (stored.training.steps, stored.data.source_tokens) == (10, 1_024)
     assert run.progress.step == 10
     minutes = "sizes and updates are for about 0.01 minutes on this machine, as busy as now"
-    passes = ": too few to learn to translate well, as 5 passes over the text take about "
-    assert any(line.startswith(minutes + passes) and "; more minutes" in line for line in told)
+    few = ": too few to learn to translate well, which takes about "
+    assert any(line.startswith(minutes + few) and "; more minutes" in line for line in told)
     assert "  1 + 1 layers, d_model 128, d_ff 256, dropout 0.1" in told  # of the smallest size
     assert "by a measurement" not in "".join(told)  # the minutes say how long it takes
     for module, name in ((training_inputs, "fit_to_minutes"), (training_run, "measure_pace")):
@@ -155,10 +155,19 @@ def test_minutes_are_measured_with_the_threads_and_micro_batches_of_the_run(tmp_
 
     monkeypatch.setattr(duration, "measure_pace", measure)
     rank = ProcessRank(world_size=4, local_size=2)
-    recipe, _ = fit_to_minutes(Recipe(name="r"), corpus, 1.0, {}, rank)
+    recipe, _ = fit_to_minutes(Recipe(name="r"), corpus, 60.0, {}, rank)
     resolved = resolve_machine_settings(recipe, corpus, 2).training
     assert measured == [(resolved.threads, resolved.micro_batch_tokens, 4)]
     assert recipe.training.threads == 0  # the run chooses it when it begins
+
+
+@pytest.mark.parametrize(("minutes", "layers"), [(1.0, 2), (60.0, 4)])
+def test_few_minutes_get_fewer_layers(tmp_path, monkeypatch, minutes, layers):
+    corpus = transduce.prepare(tmp_path, PAIRS, recipe="tiny")
+    monkeypatch.setattr(duration, "measure_pace", lambda *_: Pace(1.0, 0.0))
+    recipe, said = fit_to_minutes(Recipe(name="r"), corpus, minutes, {}, ProcessRank())
+    assert recipe.architecture.layers == layers
+    assert ("too few to learn" in said) == (layers == 2)
 
 
 @pytest.mark.usefixtures("unchecked_types")

@@ -38,7 +38,7 @@ WARM_UP_LINES = 4  # lines that are translated before the measurement
 FORWARD_SHARE = 1 / 3  # the cost of a forward pass, relative to that of forward and backward passes
 VALIDATION_SHARE = 0.2  # the largest share of the given minutes for validations
 FEWEST_PASSES = 5  # with fewer passes in the given minutes a smaller model is chosen
-FEWEST_UPDATES = 1_000  # with fewer updates in the given minutes, updates are made smaller
+FEWEST_UPDATES = 1_000  # with fewer in the given minutes, updates, then the model are smaller
 FEWEST_TOKENS = 1_024  # the smallest updates that are chosen
 UPDATE_SIZES = ("data.source_tokens", "data.target_tokens")  # settings for the size of an update
 
@@ -165,9 +165,10 @@ def fit_to_minutes(
     """Return the recipe, resized to train within `minutes` on this machine, and a sentence on that.
 
     Sizes are tried from the one for the corpus downwards. The first one is taken that makes five
-    passes, or its whole run, in `minutes`; else the smallest. A longer run gets fewer updates, and
-    smaller ones if under 1,000 would be left. The time is measured with threads and micro-batches
-    chosen for this machine and for as many processes as `rank` states; the recipe keeps its own.
+    passes and 1,000 updates, or its whole run, in `minutes`; else the smallest. A longer run gets
+    fewer updates, and smaller ones if under 1,000 would be left. The time is measured with threads
+    and micro-batches chosen for this machine and for as many processes as `rank` states; the recipe
+    keeps its own.
     """
     for path in ("training.steps", *UPDATE_SIZES):
         require(
@@ -179,17 +180,19 @@ def fit_to_minutes(
         tried, passes = resize_recipe(recipe, sizes.pop(), corpus, settings)
         resolved = resolve_machine_settings(tried, corpus, rank.local_size)
         pace = measure_pace(resolved, corpus, rank.world_size)
-        needed = pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes)
+        whole = pace.estimate_seconds(tried)
+        small = pace.update_seconds * FEWEST_TOKENS / tried.data.source_tokens
+        needed = min(whole, max(whole * FEWEST_PASSES / passes, FEWEST_UPDATES * small))
         if needed <= seconds or not sizes:
             break
     said = f"sizes and updates are for about {minutes:g} minutes on this machine, as busy as now"
     if seconds < needed:
         said += (
-            f": too few to learn to translate well, as {FEWEST_PASSES} passes over the text take "
-            f"about {format_duration(needed)}; more minutes help, a machine with less to do, or a "
-            "smaller model (--set architecture.layers=…)"
+            f": too few to learn to translate well, which takes about {format_duration(needed)}; "
+            "more minutes help, a machine with less to do, or a smaller model (--set "
+            "architecture.layers=…)"
         )
-    if pace.estimate_seconds(tried) > seconds:
+    if whole > seconds:
         tried = shorten_to_seconds(tried, pace, seconds, settings)
     return tried, said
 
