@@ -30,7 +30,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from transduce.mixing.layers import RecurrentLayer
+from transduce.mixing import RecurrentLayer
 from transduce.paper.model import initialise
 from transduce.reproduce.layer_costs.layers import EXACT, LayerKind, MeasuredLayer, build_layer
 from transduce.settings import Architecture
