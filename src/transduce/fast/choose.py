@@ -25,7 +25,7 @@ from transduce.fast.highest_sums import (
 )
 from transduce.fast.inference_weights import prepare_for_inference
 from transduce.fast.kv_cache import attend_by_loops_if_faster, start_cache
-from transduce.fast.layer_graph import LayerGraph
+from transduce.fast.layer_graph import DecodingGraphs, LayerGraph
 from transduce.fast.loss import (
     log_softmax_by_loops_if_faster,
     log_softmax_in_place,
@@ -119,8 +119,6 @@ def choose_layers(model: Transformer) -> RunLayers:
         return LayerGraph(model.decoder)
     if weight.dtype not in HALF_PRECISIONS or not can_run_triton(weight.device, "triton_search"):
         return run_layers
-    from transduce.fast.decoding_graphs import DecodingGraphs
-
     return DecodingGraphs()
 
 
