@@ -199,7 +199,11 @@ def copy_live_slots(
     capacity = round_up_slots(kept + SPARE_STEPS * width)
     slots, visible, positions = [], [], []
     for cache, order in zip(caches, live, strict=True):
-        slots.append(locate_slots(order, cache.keys.shape, capacity))
+        sentences, heads, before = cache.keys.shape[1:4]
+        first = torch.arange(sentences * heads, device=order.device).view(sentences, heads, 1)
+        padded = functional.pad(order, (0, capacity - order.shape[1]))
+        cells = first * before + padded[:, None]  # [S H capacity]
+        slots.append(cells.flatten() if order.shape[1] else order.flatten())
         more = (0, kept - order.shape[1])
         seen = cache.visible.gather(2, order[:, None].expand(-1, width, -1))
         visible.append(functional.pad(seen, more))
@@ -212,29 +216,13 @@ def copy_live_slots(
     )
 
 
-def locate_slots(
-    order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
-) -> Int[Tensor, " indices"]:
-    """Return the slots `order` of every sentence and head as indices into a layer's flat keys.
-
-    A row of `order` has slot indices of one sentence; it is padded to `capacity` unless it is
-    empty. `shape` is that of the keys: layers, sentences, heads, slots, width.
-    """
-    sentences, heads, before = shape[1:4]
-    if not order.shape[1]:
-        return order.flatten()
-    first = torch.arange(sentences * heads, device=order.device).view(sentences, heads, 1) * before
-    padded = functional.pad(order, (0, capacity - order.shape[1]))
-    return (first + padded[:, None]).flatten()
-
-
 def gather_slots(
     sides: Sequence[Float[Tensor, "N _ H _ K"]], slots: Sequence[Int[Tensor, " _"]], capacity: int
 ) -> Float[Tensor, "N S H capacity K"]:
     """Copy some slots of caches' keys (or values) to one new tensor with `capacity` slots.
 
-    `sides` has the keys (or values) of each cache, and `slots` the indices that `locate_slots`
-    returns for it. A cache without indices gets zeros.
+    `sides` has the keys (or values) of each cache, and `slots` the indices of its slots among those
+    of all sentences and heads of a layer. A cache without indices gets zeros.
     """
     layers, _, heads, _, width = sides[0].shape
     counts = [side.shape[1] for side in sides]
