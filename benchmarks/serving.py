@@ -24,7 +24,7 @@ import transduce
 from benchmarks.light_clients import run_clients
 from transduce.inference.translator import Translator
 from transduce.machine.process_settings import keep_freed_memory, use_threads
-from transduce.text.paragraphs import split_text
+from transduce.text.sentences import split_text
 
 SECONDS = 12.0  # of each measurement under load
 CROWD = 400  # clients over capacity

@@ -21,8 +21,9 @@ from typing import Any
 
 from benchmarks.light_clients import run_clients
 from benchmarks.serving import SECONDS, percentile, watch_health
+from transduce.serve.guard import ServerSettings
 from transduce.serve.messages import Ready, SentenceOutputs, TranslationOrder
-from transduce.serve.server import ServerSettings, serve
+from transduce.serve.server import serve
 
 CALL, SENTENCE = 0.020, 0.001  # seconds
 CAPACITY, FEW, WAIT = 64, 4, 0.003  # sentences of a call; see above

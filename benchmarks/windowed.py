@@ -9,7 +9,7 @@ from benchmarks.figures import ratios, spread, table
 from benchmarks.options import Options
 from benchmarks.turns import Turn
 from transduce.reproduce.layer_costs.layers import LAYER_KINDS, build_layer, build_sizes
-from transduce.reproduce.layer_costs.trace import measure_peak_bytes
+from transduce.reproduce.layer_costs.measure import measure_peak_bytes
 
 LENGTHS, WIDTH, NEIGHBOURHOOD = (512, 1_024, 2_048, 4_096, 8_192), 128, 129
 FULL = 4_096  # full attention's longest: at twice this its scores take gigabytes
@@ -23,7 +23,7 @@ def measure(options: Options) -> dict[str, Any]:
     found: dict[int, dict[str, list[Turn]]] = {}
     for n in LENGTHS[:1] if options.quick else LENGTHS:
         updates = {
-            way: build_layer(kind, n, build_sizes(kind, WIDTH, 3, NEIGHBOURHOOD)).build_update()
+            way: build_layer(n, build_sizes(kind, WIDTH, 3, NEIGHBOURHOOD)).build_update()
             for way, kind in ((way, kinds[name]) for way, name in WAYS.items())
             if way != "full" or n <= FULL
         }

@@ -41,12 +41,8 @@ if TYPE_CHECKING:
     from transduce.view.attention.attend import attend
     from transduce.view.attention.survey.survey import survey
     from transduce.view.curves.curves import curves
-    from transduce.view.drawings.draw import (
-        draw_attention,
-        draw_model,
-        draw_positions,
-        draw_rate,
-    )
+    from transduce.view.drawings.architecture import draw_attention, draw_model
+    from transduce.view.drawings.formulas import draw_positions, draw_rate
     from transduce.view.edition.edition import read
     from transduce.view.explainer.explain import explain
 
@@ -99,10 +95,10 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "clean": "transduce.cleaning.clean",
         "curves": "transduce.view.curves.curves",
         "distil": "transduce.distillation.distil",
-        "draw_attention": "transduce.view.drawings.draw",
-        "draw_model": "transduce.view.drawings.draw",
-        "draw_positions": "transduce.view.drawings.draw",
-        "draw_rate": "transduce.view.drawings.draw",
+        "draw_attention": "transduce.view.drawings.architecture",
+        "draw_model": "transduce.view.drawings.architecture",
+        "draw_positions": "transduce.view.drawings.formulas",
+        "draw_rate": "transduce.view.drawings.formulas",
         "evaluate": "transduce.inference.evaluate",
         "explain": "transduce.view.explainer.explain",
         "export": "transduce.exports.export",

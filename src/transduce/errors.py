@@ -24,7 +24,7 @@ from pathlib import Path
 OUT_OF_MEMORY = re.compile(
     "[Cc]an(no|')t allocate memory|not enough memory|out of memory|bad_alloc|ALLOC_FAILED"
     "|failed to map segment"
-    "|could not create a primitive$"  # of oneDNN; more words mean an unsupported operation
+    "|could not create a primitive$"  # from oneDNN; if text follows, an operation is unsupported
 )
 NO_THREADS = re.compile("can't start new thread|ThreadPoolBuildError|thread constructor failed")
 MEMORY_HINT = (
@@ -176,7 +176,7 @@ def find_spent_address_space() -> NotEnoughMemoryError | None:
 def name_arguments(message: str) -> str:
     """Return a message with options written as Python arguments: `last=2` for `--last 2`.
 
-    `--set training.steps=10` becomes `settings={"training.steps": 10}`, and `--last 2` `last=2`.
+    `--set training.steps=10` becomes `settings={"training.steps": 10}`.
     """
 
     def name_setting(found: re.Match[str]) -> str:
@@ -231,7 +231,7 @@ def short_repr(value: object, longest: int = 60) -> str:
     """Return a value's repr, cut to `longest` characters; if repr() fails, a text with its type."""
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 - the value's own code, or an int of over 4,300 digits
+    except Exception:  # noqa: BLE001 - repr() may raise any error; for a huge int, ValueError
         return f"{type(value).__name__} that cannot be printed"
     return shorten(text, longest)
 

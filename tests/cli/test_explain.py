@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from transduce.view.page.document import part_file
+from transduce.view.page.document import VIEW
 
 TEXT = "the dog sees a cat."
 
@@ -27,7 +27,7 @@ def test_weights_in_32_bits_make_a_larger_page(call, babbler, tmp_path):
 
 
 def test_a_page_in_german_and_one_with_words_of_a_file(call, babbler, tmp_path):
-    page, german = tmp_path / "page.html", part_file("explainer/texts/de.json")
+    page, german = tmp_path / "page.html", VIEW / "explainer/texts/de.json"
     call("explain", babbler, TEXT, "-o", page, "--language", "de")
     assert '<html lang="de">' in page.read_text(encoding="utf-8")
     (tmp_path / "nl.json").write_bytes(Path(german).read_bytes())

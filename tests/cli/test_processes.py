@@ -14,9 +14,9 @@ FAST = ("--beam=1", "--extra-length=1")
 @pytest.fixture
 def quiet(monkeypatch, tmp_path):
     """A quiet machine of eight cores, and a file of 4,500 lines."""
-    monkeypatch.setattr("transduce.machine.limits.available_cpus", lambda: 8)
+    monkeypatch.setattr(searching, "available_cpus", lambda: 8)
     monkeypatch.setattr(searching, "estimate_own_load", lambda _: 0.0)
-    monkeypatch.setattr("transduce.machine.limits.free_memory_bytes", lambda: 1e12)
+    monkeypatch.setattr(searching, "free_memory_bytes", lambda: 1e12)
     (tmp_path / "text").write_text("a dog\n" * 4_500)
     return tmp_path / "text"
 
@@ -56,7 +56,7 @@ def test_busy_cores_a_gpu_and_models_that_fill_the_memory_leave_one(quiet, monke
     with monkeypatch.context() as on_gpu:
         on_gpu.setattr("transduce.machine.device.select_device", lambda: torch.device("cuda"))
         assert choose(quiet) == 1
-    monkeypatch.setattr("transduce.machine.limits.free_memory_bytes", lambda: 1e9)
+    monkeypatch.setattr(searching, "free_memory_bytes", lambda: 1e9)
     model = tmp_path / "run/checkpoints/step-1/model.safetensors"
     model.parent.mkdir(parents=True)
     with model.open("wb") as file:

@@ -11,7 +11,7 @@ SMALL = ("--n", "8,4", "--d", "16,8", "--r", "3", "--quick", "--rounds", "1")
 
 @pytest.fixture(autouse=True)
 def _one_thread_is_left(monkeypatch):
-    monkeypatch.setattr("transduce.machine.process_settings.use_threads", lambda _: None)
+    monkeypatch.setattr("transduce.cli.reproduce.use_threads", lambda _: None)
 
 
 @pytest.mark.parametrize(("name", "hint"), [("table33", "table3"), ("tabel1", "table1")])

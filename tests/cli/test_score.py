@@ -180,7 +180,7 @@ def test_a_figure_on_a_set_of_the_paper_says_whether_it_may_stand_beside_it(call
 
 def test_that_ter_takes_long_is_said_before_it_is_computed(call, tmp_path, monkeypatch):
     def compute(self, texts):  # noqa: ARG001
-        return Result(0.0, "signature", {})
+        return Result(0.0, {}, "signature")
 
     monkeypatch.setattr(SacreBleuScorer, "score", compute)
     words = " ".join(map(str, range(400)))

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from transduce.corpus.side import id_type
-from transduce.corpus.store import Store, build_provenance, parse_data_facts
+from transduce.corpus.store import Store, build_provenance, id_type, parse_data_facts
 from transduce.durable.folder import atomic_folder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data

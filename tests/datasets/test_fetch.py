@@ -9,9 +9,9 @@ import pytest
 from tests.datasets.made import Miniature
 
 from transduce.datasets import fetch as fetching
-from transduce.datasets.catalogue import CORPORA, find_corpus
+from transduce.datasets.catalogue import CORPORA, FILTERS, find_corpus
 from transduce.datasets.fetch import corpus_folder, fetch_corpus, find_split_files
-from transduce.datasets.readers import drop_every, split_by_hash, take_every
+from transduce.datasets.readers import split_by_hash
 from transduce.datasets.values import Corpus, Download, Part, Split, Text
 from transduce.durable.folder import open_folder
 from transduce.errors import FolderError, InputError
@@ -137,7 +137,7 @@ def test_the_second_pair_of_texts_has_the_same_lines(site, settings, tmp_path):
 
 def test_one_pair_of_so_many_is_held_out():
     every = [(b"%d" % number, b"") for number in range(1, 101)]
-    held, rest = list(take_every(23)(every)), list(drop_every(23)(every))
+    held, rest = (list(FILTERS[name](every)) for name in ("23rd", "no 23rd"))
     assert [int(source) for source, _ in held] == [23, 46, 69, 92]
     assert sorted(held + rest) == sorted(every)
 

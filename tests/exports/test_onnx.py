@@ -6,16 +6,15 @@ import torch
 from tests.exports.random_members import random_member, shapes
 from tests.exports.test_ctranslate2 import SOURCE, TARGET, our_log_probs
 
-from transduce.exports.to_onnx import PlainDecoderStep, PlainEncoder
-from transduce.exports.weights import collect_weights
+from transduce.exports.to_onnx import EncoderGraph, StepGraph
 
 LONGER = [9, 8, 7, 6, 5, 4, 3, 0]
 
 
+@torch.inference_mode()
 def step_through(member):
     """Return log P of the symbols after each prefix of the target, beside a longer sentence."""
-    weights = collect_weights(member.transformer)
-    encoder, step = PlainEncoder(weights), PlainDecoderStep(weights)
+    encoder, step = EncoderGraph(member.transformer), StepGraph(member.transformer)
     padding = [0] * (len(LONGER) - len(SOURCE))
     ids = torch.tensor([[*SOURCE, *padding], LONGER])
     mask = torch.tensor([[True] * len(SOURCE) + [False] * len(padding), [True] * len(LONGER)])

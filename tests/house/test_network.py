@@ -50,6 +50,6 @@ def test_one_page_and_one_package_listen_and_at_first_only_on_this_machine():
         "view/curves/server.py",
         "cli/serve.py",
     }
-    page, settings = PACKAGE / "view/curves/server.py", PACKAGE / "serve/server.py"
+    page, settings = PACKAGE / "view/curves/server.py", PACKAGE / "serve/guard.py"
     assert 'ADDRESS = "127.0.0.1"' in page.read_text(encoding="utf-8")
     assert 'host: str = "127.0.0.1"' in settings.read_text(encoding="utf-8")

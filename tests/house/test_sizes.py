@@ -10,15 +10,16 @@ BANNED = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core"
 SHORTENED = {"src", "tgt", "cfg", "mgr"}
 
 
-def test_no_function_is_over_100_lines():
+def test_no_function_has_a_body_of_over_85_lines():
+    """A command's signature, which declares its options, is a list and not counted."""
     functions = {
-        f"{path.name}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        f"{path.name}: {node.name}": (node.end_lineno or 0) - node.body[0].lineno + 1
         for path in FILES
-        if (text := path.read_text(encoding="utf-8")).count("\n") > 100
+        if (text := path.read_text(encoding="utf-8")).count("\n") > 85
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    assert {name: length for name, length in functions.items() if length > 100} == {}
+    assert {name: length for name, length in functions.items() if length > 85} == {}
 
 
 def test_no_file_or_folder_has_a_name_that_says_nothing():

@@ -74,7 +74,8 @@ def test_lines_of_text_are_scored_with_the_penalty_of_the_search_in_any_block():
         target_log_probs((TRANSLATE.models[0],), SOURCES, TARGETS, 8_192), abs=1e-5
     )
     for one, ids in zip(found, TARGETS, strict=True):
-        assert one.score == one.log_prob / ((5 + len(ids)) / 6) ** SEARCH.alpha
+        expected = one.log_prob / ((5 + len(ids)) / 6) ** SEARCH.alpha
+        assert one.score == pytest.approx(expected, rel=1e-6)
     apart = list(TRANSLATE.likelihood(pairs, block=2))
     assert [one.score for one in apart] == pytest.approx([one.score for one in found], abs=1e-5)
 

@@ -9,7 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
-from transduce.reproduce.layer_costs.trace import count_addcmul_operations
+from transduce.reproduce.layer_costs.measure import count_addcmul_operations
 from transduce.settings import Architecture
 from transduce.settings.counts import (
     TextSize,

@@ -13,9 +13,17 @@ from transduce import reproduce
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.reproduce.layer_costs.layers import build_layer
-from transduce.reproduce.paper_claims import measures, run
-from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING, Finding, PaperClaim
-from transduce.reproduce.paper_claims.measures import ROWS, count_layers, measure_products
+from transduce.reproduce.paper_claims import catalogue, run
+from transduce.reproduce.paper_claims.catalogue import (
+    CLAIMS,
+    ROWS,
+    SCALING,
+    Finding,
+    PaperClaim,
+    count_layers,
+    measure_jacobian,
+    measure_products,
+)
 from transduce.reproduce.result import write_result
 from transduce.reproduce.rows import TableCallbacks
 
@@ -137,12 +145,13 @@ def test_convolutions_cost_2_k_n_d_squared_and_an_lstm_12(tmp_path):
 def test_paths_are_compared_at_twice_the_length_and_at_about_half_of_r(tmp_path, monkeypatch):
     """`tests/reproduce/test_table1_paths.py` measures such paths."""
 
-    def count_by_hand(kind, n, sizes, *, causal):
+    def count_by_hand(n, sizes, *, causal):
         assert not causal
-        return -(-(n - 1) // (sizes.encoder_neighbourhood // 2)) if kind.restricted else 1
+        reach = sizes.encoder_neighbourhood // 2 or n
+        return -(-(n - 1) // reach)
 
-    monkeypatch.setattr(measures, "measure_path_length", count_by_hand)
-    assert measures.measure_attention_paths(1, {}) == {
+    monkeypatch.setattr(catalogue, "measure_path_length", count_by_hand)
+    assert catalogue.measure_attention_paths(1, {}) == {
         "33 5": 16,
         "65 5": 32,
         "65 9": 16,
@@ -155,13 +164,13 @@ def test_paths_are_compared_at_twice_the_length_and_at_about_half_of_r(tmp_path,
 def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
     asked = []
 
-    def build_noted(kind, n, sizes, *rest, **named):
+    def build_noted(n, sizes, *rest, **named):
         asked.append((n, sizes.heads, sizes.d_k, sizes.d_v))
-        return build_layer(kind, n, sizes, *rest, **named)
+        return build_layer(n, sizes, *rest, **named)
 
-    monkeypatch.setattr(measures, "build_layer", build_noted)
-    monkeypatch.setattr(measures, "ROUNDS", 1)
-    found = measures.measure_head_costs(1 + 16 * 10**9, {})
+    monkeypatch.setattr(catalogue, "build_layer", build_noted)
+    monkeypatch.setattr(catalogue, "ROUNDS", 1)
+    found = catalogue.measure_head_costs(1 + 16 * 10**9, {})
     assert asked == [(n, h, 512 // h, 512 // h) for h in (8, 1) for n in (129, 128)]
     n, d = 128, 512
     for heads in (8, 1):
@@ -169,9 +178,9 @@ def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
 
 
 def test_additive_attention_holds_a_sum_of_every_query_and_key_and_dot_products_none(monkeypatch):
-    monkeypatch.setattr(measures, "SIZES", ((64, 32),))
-    monkeypatch.setattr(measures, "ROUNDS", 1)
-    found = measures.measure_compatibility_costs(1, {})
+    monkeypatch.setattr(catalogue, "SIZES", ((64, 32),))
+    monkeypatch.setattr(catalogue, "ROUNDS", 1)
+    found = catalogue.measure_compatibility_costs(1, {})
     pairs = 64 * 64 * 32 * 4  # bytes of n² d_k numbers
     assert found["scaled-dot 64 32 bytes"] < pairs < found["additive 64 32 bytes"] < 8 * pairs
     assert found["scaled-dot 64 32 bytes"] > 2 * 64 * 64 * 4, "scores and weights"
@@ -185,7 +194,7 @@ def test_a_cost_is_the_shortest_time_and_the_most_bytes_alive():
         time.sleep(next(waits))
         (torch.ones(256) + 1).sum()
 
-    found = measures.measure_cost("one", update)
+    found = catalogue.measure_cost("one", update)
     assert found["one seconds"] < 0.02
     assert 2048 <= found["one bytes"] < 4096
     assert next(waits, None) is None
@@ -197,17 +206,19 @@ def test_nats_are_the_logarithm_of_a_row_s_perplexity_a_piece(tmp_path):
         (tmp_path / row).mkdir()
         write_result(tmp_path / row, result("base", 30.0, perplexity=math.exp(nats)))
         runs[row] = tmp_path / row / "run"
-    assert measures.collect_cross_entropies(1, runs) == pytest.approx({"base": 2.0, "learned": 0.5})
+    assert catalogue.collect_cross_entropies(1, runs) == pytest.approx(
+        {"base": 2.0, "learned": 0.5}
+    )
 
 
 def test_beyond_the_trained_length_are_sentences_of_17_to_32_pieces(tmp_path, monkeypatch):
     lines = ["x" * n for n in (3, 15, 16, 31, 32)]  # a letter is a piece, and END one more
     pairs = [(line, line[:4]) for line in lines] + [("x", "x" * 20)]
     translator = random_translator(longest=64)
-    monkeypatch.setattr(measures, "pairs", lambda *_: pairs)
-    monkeypatch.setattr(measures, "load", lambda _: translator)
+    monkeypatch.setattr(catalogue, "pairs", lambda *_: pairs)
+    monkeypatch.setattr(catalogue, "load", lambda _: translator)
     write_result(tmp_path, result("base", 30.0, perplexity=1.0))
-    found = measures.measure_positions(1, {"base": tmp_path / "run"})
+    found = catalogue.measure_positions(1, {"base": tmp_path / "run"})
     beyond = [pairs[2], pairs[3], pairs[5]]
     log_p = sum(one.log_prob for one in translator.likelihood(beyond))
     assert found["base beyond"] == pytest.approx(-log_p / (5 + 5 + 21))
@@ -221,8 +232,6 @@ def test_every_trained_row_belongs_to_a_claim_and_every_claim_finds_its_rows():
 
 
 def test_the_jacobian_of_a_softmax_is_that_of_autograd():
-    from transduce.reproduce.paper_claims.measures import measure_jacobian
-
     scores = torch.randn(3, 5, dtype=torch.float64)
     of_rows = [
         torch.autograd.functional.jacobian(lambda x: x.softmax(dim=0), row) for row in scores

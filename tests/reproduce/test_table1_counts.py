@@ -15,9 +15,9 @@ from transduce.reproduce.layer_costs.layers import (
     build_sizes,
     calculate_operations,
 )
-from transduce.reproduce.layer_costs.measure import fit_power_law
-from transduce.reproduce.layer_costs.trace import (
+from transduce.reproduce.layer_costs.measure import (
     count_operations,
+    fit_power_law,
     measure_longest_chain,
     measure_peak_bytes,
 )
@@ -30,7 +30,7 @@ EXACT = torch.float64
 @pytest.mark.parametrize(("n", "d", "k", "r"), [(9, 16, 3, 5), (20, 8, 5, 3), (7, 24, 3, 15)])
 def test_counted_operations_are_those_of_the_formula(kind, n, d, k, r):
     sizes = build_sizes(kind, d, k, r)
-    mixing, projections = count_operations(build_layer(kind, n, sizes, dtype=EXACT))
+    mixing, projections = count_operations(build_layer(n, sizes, dtype=EXACT))
     scores = n / r if kind.restricted else 1  # so few positions are not cut into windows
     by_hand, projections_by_hand = calculate_operations(n, sizes)
     assert mixing == pytest.approx(scores * by_hand, rel=0.01)
@@ -41,7 +41,7 @@ def test_counted_operations_are_those_of_the_formula(kind, n, d, k, r):
 def test_what_is_counted_and_timed_is_the_attention_of_models(kind):
     if kind.mixing == "self-attention":
         for dtype in (torch.float32, EXACT):
-            layer = build_layer(kind, 9, build_sizes(kind, 16, 3, 5), dtype=dtype)
+            layer = build_layer(9, build_sizes(kind, 16, 3, 5), dtype=dtype)
             assert isinstance(layer.context, BucketedAttention)
 
 
@@ -49,7 +49,7 @@ def test_what_is_counted_and_timed_is_the_attention_of_models(kind):
 def test_restricted_attention_computes_a_window_for_32_positions(n):
     restricted = next(kind for kind in LAYER_KINDS if kind.restricted)
     sizes = build_sizes(restricted, 64, 3, 17)
-    computed, _ = count_operations(build_layer(restricted, n, sizes, dtype=EXACT))
+    computed, _ = count_operations(build_layer(n, sizes, dtype=EXACT))
     assert computed * 17 == calculate_operations(n, sizes)[0] * (8 + 32 + 8)
 
 
@@ -87,7 +87,7 @@ def test_self_attention_takes_fewer_operations_than_recurrence_for_every_n_below
 def test_the_longest_chain_grows_with_n_in_the_recurrent_layer_only(kind, causal):
     sizes = build_sizes(kind, 16, 3, 5)
     layers = [  # long enough to be cut into windows
-        build_layer(kind, n, sizes, dtype=EXACT, causal=causal) for n in (80, 120, 160)
+        build_layer(n, sizes, dtype=EXACT, causal=causal) for n in (80, 120, 160)
     ]
     chains = [measure_longest_chain(layer, layer.random_sentence(EXACT)) for layer in layers]
     grown = [second - first for first, second in pairwise(chains)]

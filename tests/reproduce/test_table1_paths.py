@@ -9,8 +9,7 @@ from transduce.reproduce.layer_costs.layers import (
     build_sizes,
     compute_reach_per_side,
 )
-from transduce.reproduce.layer_costs.trace import (
-    find_smallest_sufficient,
+from transduce.reproduce.layer_costs.measure import (
     has_full_dependence,
     measure_path_length,
 )
@@ -63,15 +62,18 @@ def test_formulas_are_exact(kind, causal, k, r):
 def test_gradients_reach_as_far_as_the_formula_says(kind, causal, n):
     sizes = build_sizes(kind, 8, 3, 5)
     side = compute_reach_per_side(kind, sizes, causal=causal)
-    assert measure_path_length(kind, n, sizes, causal=causal) == kind.path(n, side)
+    assert measure_path_length(n, sizes, causal=causal) == kind.path(n, side)
 
 
 def test_it_is_not_enough_that_the_last_output_depends_on_all_inputs():
     kind = next(kind for kind in LAYER_KINDS if kind.mixing == "convolution")
     sizes = build_sizes(kind, 8, 3, 5)
-    stack = [build_layer(kind, 5, sizes, i, dtype=EXACT, causal=True) for i in range(4)]
-    assert has_full_dependence(stack, causal=True)
-    assert not has_full_dependence(stack, causal=False)
+    stack = [build_layer(5, sizes, i, dtype=EXACT, causal=True) for i in range(4)]
+    x = y = stack[0].random_sentence(EXACT)
+    for layer in stack:
+        y = layer(y)
+    assert has_full_dependence(y, x, causal=True)
+    assert not has_full_dependence(y, x, causal=False)
 
 
 def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
@@ -88,11 +90,7 @@ def test_the_encoder_s_dilated_path_has_the_base_k_plus_1_over_2():
         assert [dilated.path(base**power, side) for power in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("wanted", range(1, 20))
-def test_the_smallest_sufficient_number_is_found(wanted):
-    assert find_smallest_sufficient(lambda layers: layers >= wanted, most=20) == wanted
-
-
-def test_a_search_for_what_does_not_exist_ends():
+def test_layers_that_reach_no_other_position_end_the_search():
+    kind = next(kind for kind in LAYER_KINDS if kind.mixing == "convolution")
     with pytest.raises(AssertionError, match="reaches the next position"):
-        find_smallest_sufficient(lambda _: False, most=20)
+        measure_path_length(4, build_sizes(kind, 8, 1, 5), causal=False)

@@ -14,7 +14,7 @@ from tests.reproduce.results import elsewhere, result
 from transduce.recipes import printed
 from transduce.recipes.scale import LAPTOP, PAPER
 from transduce.recipes.tables import TABLE_3
-from transduce.reproduce import table_claims as claims
+from transduce.reproduce import table as claims
 from transduce.reproduce.table import build_table
 from transduce.reproduce.table3_report import CLAIMS, FIGURES, build_cells, build_report
 from transduce.settings.recipe import with_changes

@@ -100,9 +100,7 @@ def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp
         monkeypatch.delattr(module, name)
     again = transduce.train(tmp_path / "run", PAIRS, minutes=5.0, callbacks=callbacks)
     assert again.progress == run.progress
-    assert (
-        "the run keeps the sizes and updates that it began with: minutes are for a new run" in told
-    )
+    assert "the run keeps its sizes and updates: minutes shape a new run, in another folder" in told
 
 
 def test_a_new_run_says_before_its_first_update_how_long_it_takes(tmp_path):

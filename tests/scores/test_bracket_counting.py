@@ -1,4 +1,4 @@
-"""Counts of one sentence's constituents: by definition, and in linear time."""
+"""Counts of one sentence's constituents: by definition, and of deep trees in time."""
 
 from random import Random
 

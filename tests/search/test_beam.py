@@ -12,8 +12,8 @@ from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.errors import InputError, NotFiniteError
 from transduce.exports.proof import restrict_ends
-from transduce.inference.pairs import score_log_probs
 from transduce.paper.search import (
+    LENGTH_TERMS,
     beam_search,
     beam_strategy,
     compact_sentences,
@@ -36,7 +36,12 @@ def random_sources(count, max_length=6, seed=1):
 
 def score_function(search):
     """Return the score of the search as a function of log P and length, both plain numbers."""
-    return lambda log_prob, length: score_log_probs([log_prob], [length], search)[0]
+
+    def score(log_prob, length):
+        divisor, reward = LENGTH_TERMS[search.penalty](length, search)
+        return log_prob / divisor + reward
+
+    return score
 
 
 def search_plainly(model, source, search, nbest, **options):

@@ -22,7 +22,7 @@ def test_every_penalty_of_the_settings_is_computed_as_its_formula_says():
         for n, alpha, gamma in ((1, 0.0, 0.0), (7, 0.6, 0.5), (20, 1.0, 2.0)):
             search = Search(penalty=name, alpha=alpha, gamma=gamma)
             expected = eval(score, {"n": n, "alpha": alpha, "gamma": gamma})
-            assert score_log_probs([-3.0], [n], search) == [expected]
+            assert score_log_probs([-3.0], [n], search) == pytest.approx([expected], rel=1e-6)
 
 
 def test_the_gnmt_penalty_has_its_known_values():
@@ -68,7 +68,12 @@ def test_the_bound_is_never_too_low_for_a_penalty_that_rises_and_falls(monkeypat
     assert_bound_holds(LengthScore.tabulate(Search(penalty="none"), 40), exact=False)
 
 
-def test_a_sequence_of_outputs_is_scored_in_float64():
-    search = Search(penalty="reward", gamma=0.1)
-    assert score_log_probs([-1.0, 2e-12], [3, 10], search) == [-1.0 + 0.1 * 3, 2e-12 + 1.0]
+def test_outputs_are_scored_in_float64():
+    search = Search(penalty="reward", gamma=0.5)
+    assert score_log_probs([-1.0, 2e-12], [3, 2], search) == [-1.0 + 0.5 * 3, 2e-12 + 1.0]
     assert score_log_probs([], [], search) == []
+
+
+def test_a_changed_score_of_the_search_is_that_of_given_outputs_too(monkeypatch):
+    monkeypatch.setattr(LengthScore, "score", lambda _, log_probs, lengths: log_probs - lengths)
+    assert score_log_probs([-1.0], [3], Search()) == [-4.0]

@@ -15,8 +15,9 @@ from urllib.parse import urlencode, urlsplit
 
 from tests.serve.models import load_random
 
+from transduce.serve.guard import ServerSettings
 from transduce.serve.search_process import serve_searches
-from transduce.serve.server import ServerSettings, serve
+from transduce.serve.server import serve
 
 
 def start_in_thread(load):

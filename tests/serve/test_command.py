@@ -16,9 +16,10 @@ from transduce.cli.main import transduce
 from transduce.cli.serve import print_ready, require_packages
 from transduce.errors import InputError
 from transduce.inference.load import load
+from transduce.serve.guard import ServerSettings
 from transduce.serve.messages import Ready
 from transduce.serve.search_process import ModelChoice, describe_model
-from transduce.serve.server import ServerSettings, handle_signals
+from transduce.serve.server import handle_signals
 
 
 @pytest.mark.slow

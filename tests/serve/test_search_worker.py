@@ -16,13 +16,14 @@ from transduce.serve.messages import (
 )
 from transduce.serve.search_worker import SearchWorker
 
+MOST = 1 << 30  # bytes that a page may need
 LINE = LINES[0]
 
 
 def test_pages_are_drawn_one_a_step_and_a_ping_waits_for_none():
     sent = list[object]()
     worker = SearchWorker(random_translator(), sent.append)
-    for order in (AttentionRequest(1, LINE), AttentionRequest(2, LINE), Ping()):
+    for order in (AttentionRequest(1, LINE, MOST), AttentionRequest(2, LINE, MOST), Ping()):
         worker.receive(order)
     assert sent == [Alive()]
     for number in (1, 2):
@@ -42,7 +43,7 @@ def test_a_sentence_that_comes_with_pages_is_searched_between_them():
         worker.step()
         steps += 1
     for number in range(2, steps + 3):
-        worker.receive(AttentionRequest(number, LINE))
+        worker.receive(AttentionRequest(number, LINE, MOST))
     worker.receive(TranslationOrder(99, LINE))
     while not any(isinstance(one, SentenceOutputs) and one.id == 99 for one in sent):
         worker.step()
@@ -63,7 +64,7 @@ def test_a_cancelled_page_is_never_drawn():
     sent = list[object]()
     worker = SearchWorker(random_translator(), sent.append)
     for number in (1, 2):
-        worker.receive(AttentionRequest(number, LINE))
+        worker.receive(AttentionRequest(number, LINE, MOST))
     worker.receive(Cancel(frozenset({1})))
     while not worker.is_idle:
         worker.step()

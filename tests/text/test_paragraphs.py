@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transduce.text.clean import normalise
-from transduce.text.paragraphs import split_text
-from transduce.text.sentences import split_sentences
+from transduce.text.sentences import split_sentences, split_text
 
 ANYTHING = st.text(st.characters(codec="utf-8") | st.sampled_from(" .\n\tAbß5?\u200b\xa0"))
 
@@ -71,7 +70,7 @@ def test_a_wide_blank_before_a_stop_ends_no_sentence_in_an_error(blank):
 
 
 def test_without_sentencex_the_rules_are_ours(monkeypatch):
-    monkeypatch.setattr("transduce.text.paragraphs.find_spec", lambda _: None)
+    monkeypatch.setattr("transduce.text.sentences.find_spec", lambda _: None)
     assert split_text("Sr. García. Bien.", "es").sentences == ("Sr.", "García.", "Bien.")
 
 

@@ -84,27 +84,21 @@ def test_a_sentence_of_ones_own_is_written_with_a_blank_line_after_it():
     assert format_tagged(sentence) == "A\tDT\ndog\tNN\n\n"
 
 
-def test_sentences_are_equal_whatever_is_between_them(read):
-    assert read(b"A\tDT\r\n\r\n \r\n")[0] == TaggedSentence(("A",), ("DT",))
-
-
 TOKENS = st.text("a.é\u00a0-", min_size=1, max_size=3)
 ROWS = st.tuples(TOKENS, TOKENS).map("\t".join)
 LINES = st.lists(st.one_of(ROWS, ROWS, st.just(""), st.just("  ")), max_size=12)
 
 
 @given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_a_file_is_the_same_bytes_after_reading_and_writing(
-    tmp_path_factory, lines, newline, is_cut
-):
+def test_a_file_has_its_rows_whatever_its_line_ends(tmp_path_factory, lines, newline, is_cut):
     path = tmp_path_factory.mktemp("tags") / "tags.tsv"
     text = "".join(line + newline for line in lines)
     text = text.removesuffix(newline) if is_cut else text
     path.write_bytes(text.encode())
     sentences = list(read_tagged(path))
-    written = "".join(map(format_tagged, sentences))
-    assert written == (text if any(line.strip(" ") for line in lines) else "")
     rows = [
         (token, label) for s in sentences for token, label in zip(s.tokens, s.labels, strict=True)
     ]
     assert rows == [tuple(line.split("\t")) for line in lines if line.strip(" ")]
+    path.write_text("".join(map(format_tagged, sentences)), encoding="utf-8")
+    assert list(read_tagged(path)) == sentences

@@ -20,7 +20,7 @@ from transduce.view.attention.figures import draw_paper_figure
 from transduce.view.attention.figures import FIGURES
 from transduce.view.attention.page import build_attention_page
 from transduce.view.attention.survey.survey import survey
-from transduce.view.drawings.draw import draw_positions, draw_rate
+from transduce.view.drawings.formulas import draw_positions, draw_rate
 
 translator, folder = make_translator(PAPERS), Path("pages")
 folder.mkdir()

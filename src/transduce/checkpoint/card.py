@@ -110,7 +110,7 @@ Another program trained this model; its text, cost and scores are not known here
 
 
 def format_data_section(recipe: Recipe, facts: CardFacts) -> str:
-    """Return the card's section on the corpus and on how many pairs or trees filters removed."""
+    """Return the card's section on the corpus and on the pairs or trees that filters removed."""
     rows, remaining = [("read", "", f"{facts.pairs_read:,}")], facts.pairs_read
     for reason, count in facts.left_out.items():
         remaining -= count

@@ -9,10 +9,8 @@ import os
 import typing
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from string import hexdigits
-from types import MappingProxyType
 
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable.files import write_atomically
@@ -130,20 +128,17 @@ def is_hash(value: object, digits: int = 64) -> bool:
 def is_list_of_steps(value: object) -> bool:
     """Return whether a value is a list of step numbers in ascending order."""
     steps = value if isinstance(value, list) else [-1]
-    return all(type(step) is int and 0 <= step < 1 << 63 for step in steps) and all(
-        before < after for before, after in pairwise(steps)
-    )
+    are_steps = all(type(step) is int and 0 <= step < 1 << 63 for step in steps)
+    return are_steps and steps == sorted({*steps})
 
 
 # the possible entries on a model's origin in its manifest, each with the check of its value
-ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
-    {
-        "run": partial(is_hash, digits=16),
-        "averaged": is_list_of_steps,
-        "parent": is_hash,
-        "imported": is_hash,
-    }
-)
+ORIGIN: Mapping[str, Callable[[object], bool]] = {
+    "run": partial(is_hash, digits=16),
+    "averaged": is_list_of_steps,
+    "parent": is_hash,
+    "imported": is_hash,
+}
 
 
 # the sets of entries that a manifest may have: none; of a run; of an adapted run; of an import

@@ -4,7 +4,6 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -31,20 +30,18 @@ MOST_RATIO, FEWEST = 3.0, 20  # longer over shorter side, if the longer has 20 c
 # 1 of 2,500 English ones.
 SURE = 0.5
 REPEATS, LONGEST_REPEAT = 4, 20  # what breaks a rule: a phrase of up to 20 words 4 times in a row
-RULES: Mapping[str, str] = MappingProxyType(
-    {
-        "empty": "a side is empty",
-        "copy": "both sides are equal",
-        "length": "one side is over three times as long as the other",
-        "repetition": "the target repeats a phrase more often than the source",
-        "language": "a side reads like another language",
-        "numbers": "the numbers of both sides differ",
-        "urls": "the URLs, e-mail addresses or placeholders of both sides differ",
-        "letters": "a side has too few letters",
-        "leak": "a side is a line of a test set",
-        "improbable": "the pair is among the least probable",
-    }
-)
+RULES: Mapping[str, str] = {
+    "empty": "a side is empty",
+    "copy": "both sides are equal",
+    "length": "one side is over three times as long as the other",
+    "repetition": "the target repeats a phrase more often than the source",
+    "language": "a side reads like another language",
+    "numbers": "the numbers of both sides differ",
+    "urls": "the URLs, e-mail addresses or placeholders of both sides differ",
+    "letters": "a side has too few letters",
+    "leak": "a side is a line of a test set",
+    "improbable": "the pair is among the least probable",
+}
 
 
 @final

@@ -7,57 +7,47 @@ from typing import TYPE_CHECKING
 
 import click
 
+from transduce.checkpoint.model_files import ALIGNMENT
 from transduce.cli import display, options
-from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
-from transduce.cli.options import FILE, INPUT, Numbers, add_options
+from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
+from transduce.cli.options import INPUT, Numbers, argument, flag, group, option
 from transduce.cli.searching import (
     ModelOptions,
     TranslatorChoice,
     warn_if_unfinished,
     warn_of_sides,
 )
+from transduce.machine.process_settings import keep_freed_memory
+from transduce.text.files import read_pairs, read_short_lines
 
 if TYPE_CHECKING:
     from transduce.inference.choose_heads import AlignmentChoice, ScoredHeads
     from transduce.inference.outputs import Alignment
 
 
-@click.command("align")
-@click.argument("model", type=FILE)
-@click.argument("source", type=INPUT)
-@click.argument("target", type=INPUT)
-@options.output("The file to write (default: standard output).")
-@click.option("--layer", type=click.IntRange(min=1), help="Layer of the decoder, from 1.")
-@click.option("--heads", type=Numbers(), help="Heads, such as 1,4 (default: all of the layer).")
-@click.option(
-    "--unshifted",
-    is_flag=True,
-    help="Use the attention of the step that predicts a word, not of the step that takes it as "
-    "input.",
-)
-@click.option(
-    "--choose",
-    type=INPUT,
-    metavar="GOLD",
-    help="Find the layer and heads that best match these gold links, such as 0-0 1p2 (p: "
-    "possible), and store that choice in MODEL.",
-)
-@add_options(ModelOptions, "models", ("precision", "strict", "workers", "threads"))
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("align", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    source: Path,
-    target: Path,
-    output: Path | None,
-    layer: int | None,
-    heads: tuple[int, ...] | None,
-    unshifted: bool,
-    choose: Path | None,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    source: Path = argument(type=INPUT),
+    target: Path = argument(type=INPUT),
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    layer: int | None = option("Layer of the decoder, from 1.", type=click.IntRange(min=1)),
+    heads: tuple[int, ...] | None = option(
+        "Heads, such as 1,4 (default: all of the layer).", type=Numbers()
+    ),
+    unshifted: bool = flag(
+        "Use the attention of the step that predicts a word, not of the step that takes it as "
+        "input."
+    ),
+    choose: Path | None = option(
+        "Find the layer and heads that best match these gold links, such as 0-0 1p2 (p: possible), "
+        "and store that choice in MODEL.",
+        type=INPUT,
+        metavar="GOLD",
+    ),
+    models: ModelOptions = group("precision", "strict", "workers", "threads"),
+    as_json: bool = options.as_json,
 ) -> None:
     """Align the words of SOURCE and TARGET by the attention of MODEL, line by line.
 
@@ -74,8 +64,6 @@ def command(
     transduce align model dev.en dev.de --choose dev.align
     transduce align model a.en a.de -o a.align
     """
-    from transduce.text.files import read_pairs, read_short_lines
-
     options.require_one_standard_input(source, target, choose, hint="name the others")
     options.require_writable(output, source, target)
     if choose is not None:
@@ -87,7 +75,7 @@ def command(
         return
     given = {"layer": layer, "heads": heads, "shifted": False if unshifted else None}
     changes = {name: value for name, value in given.items() if value is not None}
-    on_warning = WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models).open(on_warning, source)
     pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))
     found = translator.aligning(**changes).align_pairs(pairs)
@@ -101,19 +89,14 @@ def command(
 
 def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bool) -> None:
     """Choose layer and heads by `files` (source, target, gold); print them; store in `model`."""
-    from transduce.checkpoint.model_files import ALIGNMENT
     from transduce.inference.choose_heads import choose_alignment_heads
-    from transduce.machine.process_settings import keep_freed_memory
 
     warn_if_unfinished((model,))
     keep_freed_memory()
     choice = choose_alignment_heads(model, *map(str, files))
     for warning in choice.warnings:
         display.print_message(f"warning: {warning}; left out")
-    if as_json:
-        display.print_json(choice.as_json())
-    else:
-        display.print_result(*format_choice(choice))
+    display.print_found(choice.as_json(), format_choice(choice), as_json=as_json)
     display.print_note(f"stored in {model / ALIGNMENT}")
 
 

@@ -1,6 +1,6 @@
 """`transduce attend`: show what each head attends to, as a page, record, figure or survey."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE, FiniteRange, Numbers, add_options, option, refuse_given
+from transduce.cli.options import FiniteRange, Numbers, argument, flag, group, option, refuse_given
 from transduce.cli.searching import (
     BeamOptions,
     ModelOptions,
@@ -18,15 +18,18 @@ from transduce.cli.searching import (
     warn_if_unfinished,
     warn_of_sides,
 )
-from transduce.durable.folder import require_absent
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import require_absent, resolve_output
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
+from transduce.settings.recipe import shorten_name
+from transduce.text.files import read_pairs, read_pairs_tsv, read_short_lines
 from transduce.text.languages import describe_wrong_language
 
 if TYPE_CHECKING:
     from transduce.settings import Recipe
-    from transduce.view.attention.figures import PaperFigure, RankedHeads
+    from transduce.view.attention.figures import PaperFigure
     from transduce.view.attention.record import AttentionView
     from transduce.view.attention.survey.survey import HeadSurvey
 
@@ -41,16 +44,16 @@ class PageOptions:
     """The options of the page that shows the attention on one text."""
 
     layers: tuple[int, ...] | None = option(
-        type=Numbers(), help="Layers of the page, such as 5,6 (default: all)."
+        "Layers of the page, such as 5,6 (default: all).", type=Numbers()
     )
     minimum: float = option(
+        "Leave smaller weights out of the page; 0.004 makes it a third of its size.",
         "--min",
         type=FiniteRange(0, 1, max_open=True),
         default=0.0,
-        help="Leave smaller weights out of the page; 0.004 makes it a third of its size.",
     )
-    exact: bool = option(is_flag=True, help="Two bytes a weight in the page, instead of one.")
-    plain: bool = option(is_flag=True, help="No compression in the page, for old browsers.")
+    exact: bool = flag("Two bytes a weight in the page, instead of one.")
+    plain: bool = flag("No compression in the page, for old browsers.")
 
 
 @final
@@ -59,30 +62,20 @@ class FigureOptions:
     """The options of a figure of the paper."""
 
     figure: str | None = option(
+        "Draw this figure of the paper as SVG, with the weights of MODEL.",
         type=click.Choice(["3", "4", "5"]),
-        help="Draw this figure of the paper as SVG, with the weights of MODEL.",
     )
-    layer: int | None = option(type=click.IntRange(min=1), help="Layer of the figure (default: 5).")
+    layer: int | None = option("Layer of the figure (default: 5).", type=click.IntRange(min=1))
     heads: tuple[int, ...] | None = option(
-        type=Numbers(), help="Heads of the figure (default: the paper's)."
+        "Heads of the figure (default: the paper's).", type=Numbers()
     )
     word: str | None = option(
-        help="The word of TEXT whose attention the figure shows (Figures 3 and 4)."
+        "The word of TEXT whose attention the figure shows (Figures 3 and 4)."
     )
     read: str | None = option(
-        help="With --find: the words of TEXT that --word should attend to, such as more,difficult."
+        "With --find: the words of TEXT that --word should attend to, such as more,difficult."
     )
-    find: bool = option(
-        is_flag=True,
-        help="Print how strongly each head shows the figure's effect; draw the strongest.",
-    )
-
-    @property
-    def paper_layer(self) -> int:
-        """The value of --layer, by default the layer of the paper's figures."""
-        from transduce.view.attention.figures import LAYER
-
-        return self.layer or LAYER
+    find: bool = flag("Print how strongly each head shows the figure's effect; draw the strongest.")
 
     def choose(self) -> "PaperFigure":
         """Return the figure with any --word and --read as its words; refuse them for Figure 5."""
@@ -103,53 +96,38 @@ class FigureOptions:
 class SurveyOptions:
     """The options of a survey of all heads."""
 
-    survey: bool = option(
-        is_flag=True,
-        help="Print what each head attends to on the pairs of file TEXT, and how much the loss "
-        "rises without that head.",
+    survey: bool = flag(
+        "Print what each head attends to on the pairs of file TEXT, and how much the loss rises "
+        "without that head."
     )
     pairs: int = option(
+        "How many pairs of TEXT --survey takes.",
         type=click.IntRange(min=1),
         default=100,
         show_default=True,
-        help="How many pairs of TEXT --survey takes.",
     )
     gold: Path | None = option(
-        type=FILE,
-        help="Gold links of the pairs, for --survey (default: the model's own alignments).",
+        "Gold links of the pairs, for --survey (default: the model's own alignments)."
     )
 
 
-@click.command("attend")
-@click.argument("model", type=FILE)
-@click.argument("text", required=False)
-@options.output("The page (.html) or the figure (.svg) to write.")
-@click.option(
-    "--target",
-    help="The output to show instead of the model's own; with --survey, the file of target "
-    "sentences.",
-)
-@click.option("--save", type=FILE, help="A new folder for all weights and steps.")
-@add_options(PageOptions, "page")
-@add_options(FigureOptions, "figure")
-@add_options(SurveyOptions, "survey")
-@add_options(BeamOptions, "beam")
-@add_options(ModelOptions, "models", ("precision",))
-@options.as_json
-@options.quiet
+@options.make_command("attend", options.quiet)
 def command(
     *,
-    model: Path,
-    text: str | None,
-    output: Path | None,
-    target: str | None,
-    save: Path | None,
-    page: PageOptions,
-    figure: FigureOptions,
-    survey: SurveyOptions,
-    beam: BeamOptions,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    text: str | None = argument(required=False),
+    output: Path | None = options.output("The page (.html) or the figure (.svg) to write."),
+    target: str | None = option(
+        "The output to show instead of the model's own; with --survey, the file of target "
+        "sentences."
+    ),
+    save: Path | None = option("A new folder for all weights and steps."),
+    page: PageOptions = group(),
+    figure: FigureOptions = group(),
+    survey: SurveyOptions = group(),
+    beam: BeamOptions = group(),
+    models: ModelOptions = group("precision"),
+    as_json: bool = options.as_json,
 ) -> None:
     """Show what each head of MODEL attends to in TEXT and its output: an HTML page.
 
@@ -233,7 +211,6 @@ def record_sentence(
     is the path of a file, or if standard input does not have exactly one line.
     """
     from transduce.tasks.signal import SignalTask
-    from transduce.text.files import read_short_lines
     from transduce.view.attention.attend import record_attention
 
     translator = choice.load()
@@ -268,13 +245,12 @@ def write_output(
     view: "AttentionView", output: Path, page: PageOptions, figure: FigureOptions
 ) -> None:
     """Write the attention page, or the figure in the paper's style if the output ends in .svg."""
-    from transduce.durable.files import write_atomically
-    from transduce.durable.folder import resolve_output
-    from transduce.view.attention.figures import draw_paper_figure
+    from transduce.view.attention.figures import LAYER, draw_paper_figure
     from transduce.view.attention.page import WeightEncoding, build_attention_page
 
     if output.suffix == ".svg":
-        svg = draw_paper_figure(view, figure.choose(), figure.paper_layer, figure.heads or ())
+        layer, heads = figure.layer or LAYER, figure.heads or ()
+        svg = draw_paper_figure(view, figure.choose(), layer, heads)
         write_atomically(resolve_output(output), svg.encode())
         display.print_note(f"the figure: {output}")
         return
@@ -294,9 +270,9 @@ def write_output(
 
 def find_link(view: "AttentionView", options: FigureOptions) -> str:
     """Return the URL fragment that shows the figure's heads in a page; refuse missing heads."""
-    from transduce.view.attention.figures import join_encoder_words, require_heads
+    from transduce.view.attention.figures import LAYER, join_encoder_words, require_heads
 
-    figure, layer = options.choose(), options.paper_layer
+    figure, layer = options.choose(), options.layer or LAYER
     heads = options.heads or figure.heads
     require_heads(heads, layer, view.layers_of("encoder"), view.model.heads)
     parts = ["k=enc", f"l={layer}", "v=rows", "u=1", "e=1"]  # script/state.js reads them
@@ -308,38 +284,37 @@ def find_link(view: "AttentionView", options: FigureOptions) -> str:
 def find_best_heads(
     view: "AttentionView", options: FigureOptions, *, as_json: bool
 ) -> FigureOptions:
-    """Print the heads ranked for a figure; return `options` with the best layer and heads."""
-    from transduce.view.attention.figures import choose_heads, join_encoder_words, rank_heads
+    """Print the heads ranked for a figure; return `options` with the best layer and heads.
+
+    JSON has all heads, the text the ten best and, for Figures 3 and 4, counts of strong heads.
+    """
+    from transduce.view.attention import figures
 
     figure = options.choose()
-    ranked = rank_heads(join_encoder_words(view), figure, view.layers_of("encoder"))
-    print_ranking(ranked, figure, as_json=as_json)
-    layer, heads = choose_heads(ranked, figure)
-    return replace(options, layer=layer, heads=heads)
-
-
-def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_json: bool) -> None:
-    """Print all heads as JSON, or the ten best and, for Figures 3 and 4, counts of strong heads."""
-    from transduce.view.attention.figures import STRONG, count_strong
-
+    words, layers = figures.join_encoder_words(view), view.layers_of("encoder")
+    ranked = figures.rank_heads(words, figure, layers)
     if as_json:
         for one in ranked:
             strength = round(one.strength, 4)
             display.print_json({"layer": one.layer, "heads": one.heads, "strength": strength})
-        return
-    read = " + ".join(figure.read)
-    display.print_result(
-        f"weight from {figure.word!r} on {read}" if figure.word else "difference of two heads"
-    )
-    rows = [
-        [f"{one.strength:.3f}", f"layer {one.layer}", "head " + " and ".join(map(str, one.heads))]
-        for one in ranked[:PRINTED]
-    ]
-    display.print_result(*display.align_columns(rows))
-    if figure.word:
-        counts = count_strong(ranked).items()
+    else:
+        read = f"weight from {figure.word!r} on {' + '.join(figure.read)}"
+        rows = [
+            [
+                f"{one.strength:.3f}",
+                f"layer {one.layer}",
+                f"head {' and '.join(map(str, one.heads))}",
+            ]
+            for one in ranked[:PRINTED]
+        ]
+        display.print_result(read if figure.word else "difference of two heads")
+        display.print_result(*display.align_columns(rows))
+    if figure.word and not as_json:
+        counts = figures.count_strong(ranked).items()
         text = ", ".join(f"layer {layer}: {count}" for layer, count in counts)
-        display.print_result(f"heads with at least {STRONG}: {text}")
+        display.print_result(f"heads with at least {figures.STRONG}: {text}")
+    layer, heads = figures.choose_heads(ranked, figure)
+    return replace(options, layer=layer, heads=heads)
 
 
 def survey_corpus(
@@ -371,10 +346,7 @@ def survey_corpus(
                 f"losses without a head: {done:,} of {total:,};", len(sides[0])
             ),
         )
-    if as_json:
-        display.print_json(found.as_json())
-    else:
-        display.print_result(*format_survey(found))
+    display.print_found(found.as_json(), format_survey(found), as_json=as_json)
     if output is not None:
         found.write_page(output)
 
@@ -384,7 +356,6 @@ def read_survey_pairs(
 ) -> list[tuple[str, str]]:
     """Return the first `most` pairs of two files, or of one file in the model's task format."""
     from transduce.tasks import find_task_kind
-    from transduce.text.files import read_pairs, read_pairs_tsv, read_short_lines
 
     if target is not None:
         return list(islice(read_pairs(text, target, read_short_lines), most))
@@ -396,8 +367,6 @@ def read_survey_pairs(
 
 def format_survey(found: "HeadSurvey") -> Iterator[str]:
     """Yield a line on the surveyed pairs, then the lines of a table of all heads."""
-    from transduce.settings.recipe import shorten_name
-
     pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
     how_aligned = f", words aligned by {found.alignment}" if found.alignment else ""
     yield (

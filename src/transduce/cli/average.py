@@ -5,30 +5,22 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE
+from transduce.cli.options import argument, option
 from transduce.cli.searching import warn_if_unfinished
 
 
-@click.command("average")
-@click.argument("run", type=FILE)
-@click.option(
-    "--last",
-    type=click.IntRange(min=1),
-    help="Number of snapshots (default: the recipe's, or fewer if the run has fewer).",
-)
-@options.output_folder("The model folder to write.")
-@options.name
-@options.languages
-@options.force
-@options.quiet
+@options.make_command("average", options.quiet)
 def command(
     *,
-    run: Path,
-    last: int | None,
-    output: Path,
-    name: str | None,
-    languages: tuple[str, ...] | None,
-    force: bool,
+    run: Path = argument(),
+    last: int | None = option(
+        "Number of snapshots (default: the recipe's, or fewer if the run has fewer).",
+        type=click.IntRange(min=1),
+    ),
+    output: Path = options.output_folder("The model folder to write."),
+    name: str | None = options.name,
+    languages: tuple[str, ...] | None = options.languages,
+    force: bool = options.force,
 ) -> None:
     """Average the last snapshots of RUN into a model folder (section 6.1).
 

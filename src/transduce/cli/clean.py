@@ -7,72 +7,50 @@ import click
 from transduce.cleaning import WORST
 from transduce.cli import display, options
 from transduce.cli.inputs import TextOptions, WeightedFile
-from transduce.cli.line_outputs import SHOWN, WarningPrinter
-from transduce.cli.options import FILE, add_options, refuse_given
+from transduce.cli.line_outputs import WarningPrinter
+from transduce.cli.options import flag, group, option, refuse_given
 from transduce.cli.searching import ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.settings.fields import require
 from transduce.text.languages import parse_languages
 
 
-@click.command("clean")
-@add_options(TextOptions, "texts", ("source", "target", "pairs", "columns"))
-@options.output_folder("The folder of the clean text and of the report.")
-@click.option(
-    "--languages",
-    type=parse_languages,
-    metavar="SOURCE-TARGET",
-    help="Drop pairs with a side that py3langid finds in another language (it is unsure of very "
-    "short lines).",
-)
-@click.option("--numbers", is_flag=True, help="Drop pairs whose sides have different numbers.")
-@click.option(
-    "--urls",
-    is_flag=True,
-    help="Drop pairs whose sides have different URLs, e-mail addresses or placeholders.",
-)
-@click.option(
-    "--letters",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    help="Drop pairs with a side that has a smaller share of letters, such as 0.5.",
-)
-@click.option(
-    "--not-in",
-    type=FILE,
-    multiple=True,
-    help="Drop pairs with a side that is a line of this test set, whatever its case and "
-    "punctuation; may be repeated.",
-)
-@click.option("--forward", type=FILE, help="A model from source to target; needs --backward.")
-@click.option(
-    "--backward",
-    type=FILE,
-    help="A model from target to source. The pairs that both models find least probable, and of "
-    "unequal probability, are dropped.",
-)
-@click.option(
-    "--worst",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=WORST,
-    show_default=True,
-    help="With two models: the share of the pairs that is dropped.",
-)
-@add_options(ModelOptions, "models", ("precision", "workers", "threads"))
-@options.quiet
-@options.no_progress
+@options.make_command("clean", options.quiet, options.no_progress)
 def command(
     *,
-    texts: TextOptions,
-    output: Path,
-    languages: tuple[str, ...] | None,
-    numbers: bool,
-    urls: bool,
-    letters: float,
-    not_in: tuple[Path, ...],
-    forward: Path | None,
-    backward: Path | None,
-    worst: float,
-    models: ModelOptions,
+    texts: TextOptions = group("source", "target", "pairs", "columns"),
+    output: Path = options.output_folder("The folder of the clean text and of the report."),
+    languages: tuple[str, ...] | None = option(
+        "Drop pairs with a side that py3langid finds in another language (it is unsure of very "
+        "short lines).",
+        type=parse_languages,
+        metavar="SOURCE-TARGET",
+    ),
+    numbers: bool = flag("Drop pairs whose sides have different numbers."),
+    urls: bool = flag(
+        "Drop pairs whose sides have different URLs, e-mail addresses or placeholders."
+    ),
+    letters: float = option(
+        "Drop pairs with a side that has a smaller share of letters, such as 0.5.",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+    ),
+    not_in: tuple[Path, ...] = option(
+        "Drop pairs with a side that is a line of this test set, whatever its case and "
+        "punctuation; may be repeated.",
+        multiple=True,
+    ),
+    forward: Path | None = option("A model from source to target; needs --backward."),
+    backward: Path | None = option(
+        "A model from target to source. The pairs that both models find least probable, and of "
+        "unequal probability, are dropped."
+    ),
+    worst: float = option(
+        "With two models: the share of the pairs that is dropped.",
+        type=click.FloatRange(0, 1, max_open=True),
+        default=WORST,
+        show_default=True,
+    ),
+    models: ModelOptions = group("precision", "workers", "threads"),
 ) -> None:
     """Find bad pairs of a parallel text by rules, and write the others.
 
@@ -95,7 +73,7 @@ def command(
         names = {"precision", "workers", "threads"}
         refuse_given(names, "is for two models", "--forward MODEL --backward MODEL")
     require((forward is None) == (backward is None), "--forward and --backward need each other")
-    printers, translators = (WarningPrinter(most=SHOWN), WarningPrinter(most=SHOWN)), None
+    printers, translators = (WarningPrinter(), WarningPrinter()), None
     first = texts.pairs[0].path if texts.pairs else texts.source
     if forward is not None and backward is not None:
         there, back = (

@@ -6,30 +6,25 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options, signals
-from transduce.cli.options import FILE
-from transduce.errors import InputError
+from transduce.cli.options import argument, flag, option
+from transduce.settings.fields import require
 
 
-@click.command("curves")
-@click.argument("runs", nargs=-1, required=True, type=FILE)
-@options.output("The page (.html), the picture (.svg, .png) or the figures (.csv) to write.")
-@click.option(
-    "--full",
-    is_flag=True,
-    help="Keep every update in the page. Otherwise a run of more than 200,000 updates keeps its "
-    "last 10,000 and merges earlier ones in blocks of 64.",
-)
-@click.option(
-    "--serve", is_flag=True, help="Keep the page up to date at an address of this machine."
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    help="The port of that address; a free one if it is not given.",
-)
-@options.quiet
+@options.make_command("curves", options.quiet)
 def command(
-    *, runs: tuple[Path, ...], output: Path | None, full: bool, serve: bool, port: int | None
+    *,
+    runs: tuple[Path, ...] = argument(nargs=-1, required=True),
+    output: Path | None = options.output(
+        "The page (.html), the picture (.svg, .png) or the figures (.csv) to write."
+    ),
+    full: bool = flag(
+        "Keep every update in the page. Otherwise a run of more than 200,000 updates keeps its "
+        "last 10,000 and merges earlier ones in blocks of 64."
+    ),
+    serve: bool = flag("Keep the page up to date at an address of this machine."),
+    port: int | None = option(
+        "The port of that address; a free one if it is not given.", type=click.IntRange(0, 65535)
+    ),
 ) -> None:
     """Draw the training curves of RUNS as a page, live or a file, a picture or CSV.
 
@@ -44,9 +39,23 @@ def command(
     transduce curves run other-run -o curves.svg
     transduce curves run --serve
     """
-    require_choice(output, full=full, serve=serve, port=port)
+    fact = "either -o or --serve" if serve else "nothing says where the curves go"
+    hint = "-o curves.html for a file, --serve for a page that stays up to date"
+    require((output is None) == serve, fact, hint)
+    hint = "transduce curves run --serve --port 8000"
+    require(port is None or serve, "--port needs --serve", hint)
+    is_page = output is not None and output.suffix == ".html"
+    require(is_page or not full, "--full is for pages", "-o curves.html --full")
     if output is None:
-        serve_page(runs, port or 0)
+        from transduce.view.curves.server import CurvesServer
+
+        signals.ignore_checkpoint_signal()
+        with CurvesServer(runs, port or 0) as server, suppress(KeyboardInterrupt):
+            display.print_result(server.address)
+            display.flush_output()
+            about = "the page stays up to date until Ctrl-C; only this machine can open it"
+            display.print_note(about)
+            server.serve_forever(poll_interval=0.2)
         return
     from transduce.view.curves.curves import curves, require_curves_output
 
@@ -55,28 +64,3 @@ def command(
     display.print_logged_warnings("matplotlib")
     curves(*runs, output=output, full=full)
     display.print_note(f"the {kind}: {output}")
-
-
-def require_choice(output: Path | None, *, full: bool, serve: bool, port: int | None) -> None:
-    """Refuse none or both of -o and --serve, --full without .html, and --port without --serve."""
-    if (output is None) != serve:
-        raise InputError(
-            "either -o or --serve" if serve else "nothing says where the curves go",
-            "-o curves.html for a file, --serve for a page that stays up to date",
-        )
-    if port is not None and not serve:
-        raise InputError("--port needs --serve", "transduce curves run --serve --port 8000")
-    if full and (output is None or output.suffix != ".html"):
-        raise InputError("--full is for pages", "-o curves.html --full")
-
-
-def serve_page(runs: tuple[Path, ...], port: int) -> None:
-    """Print the address of a live page, and serve it until Ctrl-C or SIGTERM."""
-    from transduce.view.curves.server import CurvesServer
-
-    signals.ignore_checkpoint_signal()
-    with CurvesServer(runs, port) as server, suppress(KeyboardInterrupt):
-        display.print_result(server.address)
-        display.flush_output()
-        display.print_note("the page stays up to date until Ctrl-C; only this machine can open it")
-        server.serve_forever(poll_interval=0.2)

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from transduce.cli import display, options, signals
-from transduce.cli.options import FILE
+from transduce.cli.options import argument
 from transduce.durable.files import require_folder
 from transduce.durable.folder import require_harmless_output
+from transduce.errors import InputError
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes import by_name, difference
 from transduce.recipes.choice import customise_recipe
@@ -28,14 +27,13 @@ SCHEDULE = ("training.warmup", "training.learning_rate_factor")  # adapted to fe
 SENTENCES = 4  # translations to print for each split
 
 
-@click.command("demo")
-@click.argument("folder", type=FILE, required=False)
-@options.output_folder("The same as FOLDER.", required=False)
-@options.settings
-@options.as_json
-@options.no_progress
+@options.make_command("demo", options.no_progress)
 def command(
-    *, folder: Path | None, output: Path | None, changes: Sequence[tuple[str, str]], as_json: bool
+    *,
+    folder: Path | None = argument(required=False),
+    output: Path | None = options.output_folder("The same as FOLDER.", required=False),
+    changes: Sequence[tuple[str, str]] = options.settings,
+    as_json: bool = options.as_json,
 ) -> None:
     """Train a small translator from English to German, and show how good it is.
 
@@ -73,17 +71,13 @@ def command(
     display.print_message("translating held-out sentences …")
     translator = load(model)
     for split in evaluate_splits(translator, LINES_TO_EVALUATE):
-        if as_json:
-            display.print_json(
-                {
-                    "split": split.about,
-                    "scores": [split.score.as_json()],
-                    "untrained": split.untrained.as_json(),
-                    **provenance(translator),
-                }
-            )
-        else:
-            display.print_result(*format_split(split))
+        values = {
+            "split": split.about,
+            "scores": [split.score.as_json()],
+            "untrained": split.untrained.as_json(),
+            **provenance(translator),
+        }
+        display.print_found(values, format_split(split), as_json=as_json)
     finish(model, folder)
 
 
@@ -171,7 +165,6 @@ def finish(model: Path, folder: Path) -> None:
 
     If the model is too large or otherwise unfit for a page, none is written, and a line says why.
     """
-    from transduce.errors import InputError
     from transduce.view.explainer.explain import explain
 
     for line in [*suggest_next_steps(model), "writing a page in which the model runs …"]:

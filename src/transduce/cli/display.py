@@ -9,7 +9,7 @@ import re
 import select
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
@@ -54,6 +54,14 @@ def print_json(value: object) -> None:
     """Print a value as one line of JSON on standard output."""
     line = json.dumps(value, ensure_ascii=False)
     print_result(line.encode(errors="backslashreplace").decode())  # a file's name may be no UTF-8
+
+
+def print_found(value: object, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print a result: with `as_json` its value as one line of JSON, otherwise its lines."""
+    if as_json:
+        print_json(value)
+    else:
+        print_result(*lines)
 
 
 def print_message(line: str) -> None:

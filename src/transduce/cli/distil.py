@@ -10,8 +10,8 @@ import click
 from transduce.cleaning import WORST
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions, WeightedFile
-from transduce.cli.line_outputs import SHOWN, WarningPrinter
-from transduce.cli.options import FILE, FiniteRange, add_options, refuse_given
+from transduce.cli.line_outputs import WarningPrinter
+from transduce.cli.options import FiniteRange, argument, group, option, refuse_given
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.distillation import LONGEST, STAGES
 from transduce.settings import Recipe
@@ -23,84 +23,47 @@ if TYPE_CHECKING:
 DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
 
 
-@click.command("distil")
-@click.argument("teachers", type=FILE, nargs=-1, metavar="[TEACHER]...")
-@click.option("--source", type=FILE, help="Lines of the source language to translate.")
-@click.option(
-    "--pairs",
-    type=FILE,
-    help="Given pairs, separated by a tab. Their sources are translated, and of the outputs in "
-    "the beam the one nearest to the given target is taken.",
-)
-@click.option(
-    "--outputs",
-    type=FILE,
-    help="Another program's translations of the lines of --source, in place of a teacher's.",
-)
-@add_options(TextOptions, "texts", DEV)
-@options.output_folder("The folder of all stages: a new one, or one to resume.")
-@click.option(
-    "--student",
-    type=options.RecipeName(),
-    default="student/tiny",
-    show_default=True,
-    help="The recipe of the student.",
-)
-@options.settings
-@click.option(
-    "--backward",
-    type=FILE,
-    help="A model from target to source, by which the least probable pairs are found (default: the "
-    "teacher's own probabilities).",
-)
-@click.option(
-    "--worst",
-    type=FiniteRange(0, 1, max_open=True),
-    default=WORST,
-    show_default=True,
-    help="Drop this share of the pairs, the least probable.",
-)
-@click.option(
-    "--language",
-    default="",
-    help="Drop outputs that py3langid finds in another language than this one, such as de "
-    "(default: off; it is unsure of very short lines).",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=1,
-    show_default=True,
-    help="Seed of the pairs' order.",
-)
-@click.option(
-    "--until",
-    type=click.Choice(STAGES),
-    default=STAGES[-1],
-    show_default=True,
-    help="The last stage.",
-)
-@add_options(BeamOptions, "beam")
-@add_options(ModelOptions, "models", ("precision", "workers", "threads"))
-@options.quiet
-@options.no_progress
+@options.make_command("distil", options.quiet, options.no_progress)
 def command(
     *,
-    teachers: Sequence[Path],
-    source: Path | None,
-    pairs: Path | None,
-    outputs: Path | None,
-    texts: TextOptions,
-    output: Path,
-    student: Recipe,
-    changes: Sequence[tuple[str, str]],
-    backward: Path | None,
-    worst: float,
-    seed: int,
-    language: str,
-    until: str,
-    beam: BeamOptions,
-    models: ModelOptions,
+    teachers: Sequence[Path] = argument(nargs=-1, metavar="[TEACHER]..."),
+    source: Path | None = option("Lines of the source language to translate."),
+    pairs: Path | None = option(
+        "Given pairs, separated by a tab. Their sources are translated, and of the outputs in the "
+        "beam the one nearest to the given target is taken."
+    ),
+    outputs: Path | None = option(
+        "Another program's translations of the lines of --source, in place of a teacher's."
+    ),
+    texts: TextOptions = group(*DEV),
+    output: Path = options.output_folder("The folder of all stages: a new one, or one to resume."),
+    student: Recipe = option(
+        "The recipe of the student.", default="student/tiny", show_default=True
+    ),
+    changes: Sequence[tuple[str, str]] = options.settings,
+    backward: Path | None = option(
+        "A model from target to source, by which the least probable pairs are found (default: the "
+        "teacher's own probabilities)."
+    ),
+    worst: float = option(
+        "Drop this share of the pairs, the least probable.",
+        type=FiniteRange(0, 1, max_open=True),
+        default=WORST,
+        show_default=True,
+    ),
+    language: str = option(
+        "Drop outputs that py3langid finds in another language than this one, such as de (default: "
+        "off; it is unsure of very short lines).",
+        default="",
+    ),
+    seed: int = option(
+        "Seed of the pairs' order.", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True
+    ),
+    until: str = option(
+        "The last stage.", type=click.Choice(STAGES), default=STAGES[-1], show_default=True
+    ),
+    beam: BeamOptions = group(),
+    models: ModelOptions = group("precision", "workers", "threads"),
 ) -> None:
     """Translate text by TEACHER, and train a small student on the good pairs.
 
@@ -127,7 +90,7 @@ def command(
         "name such a file",
     )
     texts = replace(texts, pairs=() if pairs is None else (WeightedFile(pairs),))
-    on_warning, on_scoring = WarningPrinter(most=SHOWN), WarningPrinter(most=SHOWN)
+    on_warning, on_scoring = WarningPrinter(), WarningPrinter()
     teacher, dev = None, texts.find_text("dev_")
     if teachers:
         choice = TranslatorChoice(teachers[0], replace(models, ensemble=tuple(teachers[1:])), beam)
@@ -161,7 +124,9 @@ def command(
             language=language,
             backward=scorer,
             until=until,
-            on_line=lambda *progress: show(format_progress(*progress)),
+            on_line=lambda stage, done, total: show(
+                f"{stage}: {done:,} of {total:,} lines" if done < total else ""
+            ),
             callbacks=display_training,
             name_options=str,
         )
@@ -182,8 +147,3 @@ def describe_distillation(found: "Distillation", output: Path) -> Iterator[str]:
     if found.page is not None:
         page = output / found.page.relative_to(found.folder)
         yield f"all stages, teacher and student: {page}"
-
-
-def format_progress(stage: str, done: int, total: int) -> str:
-    """Return a status line on how many lines a stage has done, or "" when all are done."""
-    return f"{stage}: {done:,} of {total:,} lines" if done < total else ""

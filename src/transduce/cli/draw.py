@@ -1,40 +1,42 @@
 """`transduce draw`: draw figures and formulas of the paper with a recipe's numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+import transduce
 from transduce.cli import display, options
-from transduce.cli.recipes import KnownRecipe, RecipeOrFolder
+from transduce.cli.options import argument, option
+from transduce.cli.recipes import RECIPE_OR_FOLDER, KnownRecipe
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
+from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
+from transduce.settings.fields import require
 
 FIGURES = ("model", "attention")
 
 
-@click.command("draw")
-@click.argument("what", type=click.Choice([*FIGURES, "positions", "rate"]))
-@click.argument("recipes", nargs=-1, type=RecipeOrFolder(), metavar="[RECIPE]...")
-@options.output("The picture to write, a name ending in .svg.")
-@click.option(
-    "--positions", type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
-)
-@click.option("--steps", type=click.IntRange(min=2), help="The last training step that is drawn.")
-@click.option("--language", help="The language of model or attention, en or de (default: en).")
-@click.option(
-    "--theme",
-    help="The colours of model or attention: auto (as the reader's screen prefers), light or dark.",
-)
-@options.settings
-@options.quiet
+@options.make_command("draw", options.quiet)
 def command(
     *,
-    what: str,
-    recipes: tuple[KnownRecipe, ...],
-    output: Path | None,
-    changes: Sequence[tuple[str, str]],
-    **given: str | int | None,
+    what: str = argument(type=click.Choice([*FIGURES, "positions", "rate"])),
+    recipes: tuple[KnownRecipe, ...] = argument(
+        nargs=-1, type=RECIPE_OR_FOLDER, metavar="[RECIPE]..."
+    ),
+    output: Path | None = options.output("The picture to write, a name ending in .svg."),
+    positions: int | None = option(
+        "Positions that are drawn (default: 100).", type=click.IntRange(1, 2_000)
+    ),
+    steps: int | None = option("The last training step that is drawn.", type=click.IntRange(min=2)),
+    language: str | None = option("The language of model or attention, en or de (default: en)."),
+    theme: str | None = option(
+        "The colours of model or attention: auto (as the reader's screen prefers), light or dark."
+    ),
+    changes: Sequence[tuple[str, str]] = options.settings,
 ) -> None:
     """Draw a figure or a formula of the paper with the numbers of a RECIPE as SVG.
 
@@ -52,42 +54,27 @@ def command(
     if output is None or output.suffix != ".svg":
         fact = "nothing says where the picture goes" if output is None else f"{output} is not .svg"
         raise InputError(fact, f"-o {what}.svg")
-    chosen_options: dict[str, object] = {
-        name: value for name, value in given.items() if value is not None
-    }
-    require_matching(what, len(recipes), chosen_options)
-    options.require_writable(output)
-    from transduce.durable.files import write_atomically
-    from transduce.durable.folder import resolve_output
-    from transduce.recipes import by_name
-    from transduce.view.drawings import draw
-
-    functions: dict[str, Callable[..., str]] = {
-        "model": draw.draw_model,
-        "attention": draw.draw_attention,
-        "positions": draw.draw_positions,
-        "rate": draw.draw_rate,
-    }
-    named = recipes or [KnownRecipe(by_name(draw.BASE))]
-    chosen = [one.with_recipe(customise_recipe(one.recipe, dict(changes))) for one in named]
-    if what == "model":
-        chosen_options["symbols"] = chosen[0].sizes
-    svg = functions[what](*(one.recipe for one in chosen), **chosen_options)
-    write_atomically(resolve_output(output), svg.encode())
-    display.print_note(f"the picture: {output}")
-
-
-def require_matching(what: str, recipe_count: int, given: Mapping[str, object]) -> None:
-    """Raise InputError if an option `given` or a second recipe does not fit the picture `what`."""
-    if what != "rate" and recipe_count > 1:
-        raise InputError(
-            f"`draw {what}` takes one recipe, and these are {recipe_count}", "name one"
-        )
+    fact = f"`draw {what}` takes one recipe, and these are {len(recipes)}"
+    require(what == "rate" or len(recipes) < 2, fact, "name one")
     for name, fitting, picture, hint in (
         ("steps", ("rate",), "the learning rate", "transduce draw rate --steps 20_000"),
         ("positions", ("positions",), "the positions", "transduce draw positions"),
         ("language", FIGURES, "model and attention", "transduce draw model --language de"),
         ("theme", FIGURES, "model and attention", "transduce draw model --theme dark"),
     ):
-        if name in given and what not in fitting:
-            raise InputError(f"--{name} is for {picture}", hint)
+        if what not in fitting:
+            options.refuse_given({name}, f"is for {picture}", hint)
+    options.require_writable(output)
+
+    draw: Callable[..., str] = getattr(transduce, f"draw_{what}")
+    named = recipes or [KnownRecipe(by_name("table3/base"))]
+    chosen = [one.with_recipe(customise_recipe(one.recipe, dict(changes))) for one in named]
+    given = {"positions": positions, "steps": steps, "language": language, "theme": theme}
+    chosen_options: dict[str, Any] = {
+        name: value for name, value in given.items() if value is not None
+    }
+    if what == "model":
+        chosen_options["symbols"] = chosen[0].sizes
+    svg = draw(*(one.recipe for one in chosen), **chosen_options)
+    write_atomically(resolve_output(output), svg.encode())
+    display.print_note(f"the picture: {output}")

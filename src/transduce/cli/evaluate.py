@@ -9,71 +9,55 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.line_outputs import SHOWN, WarningPrinter, means_standard_output, show_line_count
-from transduce.cli.options import FILE, add_options
+from transduce.cli.line_outputs import WarningPrinter, means_standard_output, show_line_count
+from transduce.cli.options import argument, flag, group, option
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
+from transduce.durable.files import atomic_file
+from transduce.durable.folder import resolve_output
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
 from transduce.scores.scoring import describe_slow_metrics
 from transduce.settings.fields import require
+from transduce.text.arguments import read_text
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
-    from transduce.scores.score import Score
 
 BASELINE = "most frequent label of each token"
 MOST_LABELS = 10  # a message lists at most this many labels that the model does not know
 
 
-@click.command("evaluate")
-@click.argument("model", type=FILE)
-@click.argument("source", type=FILE)
-@click.argument("reference", type=FILE, required=False)
-@click.option(
-    "--metric",
-    "metrics",
-    type=click.Choice(list(METRICS)),
-    multiple=True,
-    metavar="METRIC",
-    help="A metric to compute; may be repeated (default: the task's; bleu, chrf and ter for "
-    "translation). `transduce score --help` lists them.",
-)
-@click.option(
-    "--language",
-    metavar="CODE",
-    help="The language code of REFERENCE (default: the target language of the model's recipe).",
-)
-@click.option(
-    "--baseline",
-    metavar="TRAIN",
-    help="For a tagger: also score a baseline that gives each token its most frequent label in "
-    "this training text.",
-)
-@click.option(
-    "--contrast",
-    is_flag=True,
-    help="Also score the test set in upper case, in title case, without end marks, with typing "
-    "errors and with a token to copy, and translate single words.",
-)
-@add_options(BeamOptions, "beam")
-@add_options(ModelOptions, "models")
-@options.output("A file for the translations (trees, labels).")
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("evaluate", options.quiet, options.no_progress)
 def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     *,
-    model: Path,
-    source: Path,
-    reference: Path | None,
-    metrics: Sequence[str],
-    language: str | None,
-    baseline: str | None,
-    contrast: bool,
-    beam: BeamOptions,
-    models: ModelOptions,
-    output: Path | None,
-    as_json: bool,
+    model: Path = argument(),
+    source: Path = argument(),
+    reference: Path | None = argument(required=False),
+    metrics: Sequence[str] = option(
+        "A metric to compute; may be repeated (default: the task's; bleu, chrf and ter for "
+        "translation). `transduce score --help` lists them.",
+        "--metric",
+        type=click.Choice(list(METRICS)),
+        multiple=True,
+        metavar="METRIC",
+    ),
+    language: str | None = option(
+        "The language code of REFERENCE (default: the target language of the model's recipe).",
+        metavar="CODE",
+    ),
+    baseline: str | None = option(
+        "For a tagger: also score a baseline that gives each token its most frequent label in this "
+        "training text.",
+        metavar="TRAIN",
+    ),
+    contrast: bool = flag(
+        "Also score the test set in upper case, in title case, without end marks, with typing "
+        "errors and with a token to copy, and translate single words."
+    ),
+    beam: BeamOptions = group(),
+    models: ModelOptions = group(),
+    output: Path | None = options.output("A file for the translations (trees, labels)."),
+    as_json: bool = options.as_json,
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
@@ -96,49 +80,38 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     require(is_stdout_free, "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference, Path(baseline) if baseline else None)
-    from transduce.durable.files import atomic_file
-    from transduce.durable.folder import resolve_output
-    from transduce.inference.evaluate import (
-        FORMS,
-        build_evaluation_text,
-        provenance,
-        read_test_set,
-        require_two_files_fit,
-        score_translations,
-        translate_sources,
-    )
+    from transduce.inference import evaluate
     from transduce.tasks import find_task_kind
-    from transduce.text.arguments import read_text
 
     choice = TranslatorChoice(model, models, beam)
     sides = (read_text("", source), read_text("", reference)) if reference else None
     with (
         nullcontext() if output is None else atomic_file(resolve_output(output)) as file
     ):  # an unwritable output is refused before translating
-        on_warning = WarningPrinter(most=SHOWN)
+        on_warning = WarningPrinter()
         translator = choice.open(on_warning)
         data = translator.recipe.data
         if sides:
-            require_two_files_fit(data)
-        lines = sides or read_test_set(str(source), None, data)
+            evaluate.require_two_files_fit(data)
+        lines = sides or evaluate.read_test_set(str(source), None, data)
         translator = choice.with_workers(translator, lambda _: len(lines[0]))
-        text = build_evaluation_text(
+        text = evaluate.build_evaluation_text(
             translator, lines, metrics or None, language, baseline, has_contrast=contrast
         )
-        times = 1 + len(FORMS) * contrast
+        times = 1 + len(evaluate.FORMS) * contrast
         if slow := describe_slow_metrics(text.metrics, text.references, text.language, times):
             display.print_note(slow)
-        outputs = list(show_line_count(translate_sources(translator, text), "translate"))
+        outputs = list(show_line_count(evaluate.translate_sources(translator, text), "translate"))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
             format_output = find_task_kind(data).format_output
             pairs = zip(text.sources, outputs, strict=True)
             file.write("".join(format_output(*pair) for pair in pairs).encode())
-    found = score_translations(translator, text, outputs, show_line_count)
+    found = evaluate.score_translations(translator, text, outputs, show_line_count)
     if found.warning:
         display.print_message(f"warning: {found.warning}")
     if as_json:
-        display.print_json({**evaluation_as_json(found), **provenance(translator)})
+        display.print_json({**evaluation_as_json(found), **evaluate.provenance(translator)})
         return
     display.print_result(*format_evaluation(found), *format_contrast(found))
     for score in found.scores:
@@ -186,20 +159,16 @@ def format_contrast(found: "Evaluation") -> Iterator[str]:
     The scores of single words and the signature of a changed form follow on lines of their own.
     """
     names = [score.name for score in found.scores]
-    rows = [["", "lines changed", *names], ["plain", "", *map(format_value, found.scores)]]
+    plain = [f"{score.value:.2f}" for score in found.scores]
+    rows = [["", "lines changed", *names], ["plain", "", *plain]]
     others = list[str]()
     for one in found.contrast:
         if [score.name for score in one.scores] == names:
-            form = one.form.replace("_", " ")
-            rows.append([form, f"{one.changed:,}", *map(format_value, one.scores)])
+            values = [f"{score.value:.2f}" for score in one.scores]
+            rows.append([one.form.replace("_", " "), f"{one.changed:,}", *values])
         else:  # single words, which have no references
             others += map(str, one.scores)
     if found.contrast:
         yield from display.align_columns(rows, align_right=True)
         yield from others
         yield f"signature of a form: {found.contrast[0].scores[0].signature}"
-
-
-def format_value(score: "Score") -> str:
-    """Return a score's value with two decimals."""
-    return f"{score.value:.2f}"

@@ -5,63 +5,42 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE
+from transduce.cli.options import argument, flag, option
 from transduce.durable.files import write_atomically
 from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
 from transduce.view.explainer import MAX_WEIGHTS
 
 
-@click.command("explain")
-@click.argument("model", type=FILE)
-@click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@options.output("The page to write, a name ending in .html.")
-@click.option("--exact", is_flag=True, help="Store weights in 32 bits, instead of 16.")
-@click.option(
-    "--max-weights",
-    type=click.IntRange(min=1),
-    default=MAX_WEIGHTS,
-    show_default=True,
-    help="Refuse a model of more weights, which would be slow in a page.",
-)
-@click.option(
-    "--tour",
-    type=FILE,
-    help="A JSON file with the steps of a tour of your own, each with title, text and link.",
-)
-@click.option(
-    "--language", default="", help="The page's language, en or de (default: the browser's choice)."
-)
-@click.option(
-    "--texts",
-    "page_texts",
-    type=FILE,
-    help="A JSON file with the page's words in another language, named by its code: fr.json.",
-)
-@click.option(
-    "--film",
-    type=FILE,
-    help="A JSON file with the captions and pictures of a film of your own, one minute long.",
-)
-@click.option(
-    "--film-text",
-    type=FILE,
-    help="Also write the film as a storyboard, a name ending in .md: what is said, what is seen.",
-)
-@options.quiet
-@options.no_progress
+@options.make_command("explain", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    texts: tuple[str, ...],
-    output: Path | None,
-    exact: bool,
-    max_weights: int,
-    tour: Path | None,
-    language: str,
-    page_texts: Path | None,
-    film: Path | None,
-    film_text: Path | None,
+    model: Path = argument(),
+    texts: tuple[str, ...] = argument(nargs=-1, metavar="[TEXT]..."),
+    output: Path | None = options.output("The page to write, a name ending in .html."),
+    exact: bool = flag("Store weights in 32 bits, instead of 16."),
+    max_weights: int = option(
+        "Refuse a model of more weights, which would be slow in a page.",
+        type=click.IntRange(min=1),
+        default=MAX_WEIGHTS,
+        show_default=True,
+    ),
+    tour: Path | None = option(
+        "A JSON file with the steps of a tour of your own, each with title, text and link."
+    ),
+    language: str = option(
+        "The page's language, en or de (default: the browser's choice).", default=""
+    ),
+    page_texts: Path | None = option(
+        "A JSON file with the page's words in another language, named by its code: fr.json.",
+        "--texts",
+    ),
+    film: Path | None = option(
+        "A JSON file with the captions and pictures of a film of your own, one minute long."
+    ),
+    film_text: Path | None = option(
+        "Also write the film as a storyboard, a name ending in .md: what is said, what is seen."
+    ),
 ) -> None:
     """Write a page in which MODEL runs: type a sentence, and follow every step.
 
@@ -72,10 +51,9 @@ def command(
     transduce explain model -o explainer.html
     transduce explain run "A dog runs." -o explainer.html
     """
-    if output is None:
-        raise InputError("nothing says where the page goes", "-o explainer.html")
-    if output.suffix != ".html":
-        raise InputError(f"{output} is not .html", "-o explainer.html")
+    if output is None or output.suffix != ".html":
+        fact = "nothing says where the page goes" if output is None else f"{output} is not .html"
+        raise InputError(fact, "-o explainer.html")
     if film_text is not None and film_text.suffix != ".md":
         raise InputError(f"{film_text} is not .md", "--film-text film.md")
     for file in filter(None, (output, film_text)):

@@ -5,46 +5,33 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE
+from transduce.cli.options import argument, option
+from transduce.machine.process_settings import keep_freed_memory
 
 
-@click.command("export")
-@click.argument("model", type=FILE)
-@click.option(
-    "--to",
-    required=True,
-    type=click.Choice(["ctranslate2", "huggingface", "argos", "bergamot", "onnx"]),
-    help="The program that is to load it.",
-)
-@options.output_folder("The folder to write; for argos a file, NAME.argosmodel.")
-@click.option(
-    "--precision",
-    type=click.Choice(["float32", "int8"]),
-    default="float32",
-    show_default=True,
-    help="Number format of the weights; ctranslate2, argos and bergamot accept int8.",
-)
-@click.option(
-    "--prove",
-    type=FILE,
-    help="A file of source lines, of which up to 1,000 are translated by the other program and by "
-    "MODEL and compared (default: 64 lines of random pieces).",
-)
-@options.languages
-@options.force
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("export", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    to: str,
-    output: Path,
-    precision: str,
-    prove: Path | None,
-    languages: tuple[str, ...] | None,
-    force: bool,
-    as_json: bool,
+    model: Path = argument(),
+    to: str = option(
+        "The program that is to load it.",
+        required=True,
+        type=click.Choice(["ctranslate2", "huggingface", "argos", "bergamot", "onnx"]),
+    ),
+    output: Path = options.output_folder("The folder to write; for argos a file, NAME.argosmodel."),
+    precision: str = option(
+        "Number format of the weights; ctranslate2, argos and bergamot accept int8.",
+        type=click.Choice(["float32", "int8"]),
+        default="float32",
+        show_default=True,
+    ),
+    prove: Path | None = option(
+        "A file of source lines, of which up to 1,000 are translated by the other program and by "
+        "MODEL and compared (default: 64 lines of random pieces)."
+    ),
+    languages: tuple[str, ...] | None = options.languages,
+    force: bool = options.force,
+    as_json: bool = options.as_json,
 ) -> None:
     """Write MODEL as files that another program loads, and compare the outputs.
 
@@ -57,7 +44,6 @@ def command(
     transduce export model --to ctranslate2 -o model.ct2 --prove test.en
     """
     from transduce.exports.export import export
-    from transduce.machine.process_settings import keep_freed_memory
 
     keep_freed_memory()
     with display.show_status("writing the export and comparing outputs"):
@@ -70,10 +56,8 @@ def command(
             languages=languages,
             force=force,
         )
-    for one in found.differences:
+    for one in filter(None, (*found.differences, found.unproved)):
         display.print_note(f"note: {one}")
-    if found.unproved:
-        display.print_note(f"note: {found.unproved}")
     if as_json:
         display.print_json(found.as_json())
     else:

@@ -6,10 +6,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import click
-
 from transduce.cli import display, options
-from transduce.cli.options import FILE, FiniteRange
+from transduce.cli.options import FiniteRange, argument, flag, option
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import list_public
 from transduce.datasets.fetch import corpus_folder
@@ -19,46 +17,30 @@ from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 from transduce.settings.fields import require
 
 
-@click.command("fetch")
-@click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("--list", "listing", is_flag=True, help="List all corpora, their sizes and licences.")
-@click.option(
-    "--from",
-    "copies",
-    type=FILE,
-    help="Use files that are already in this folder; they are not copied.",
-)
-@click.option("--offline", is_flag=True, help="Download nothing; list what is missing.")
-@click.option(
-    "--cache",
-    type=FILE,
-    help="The folder of the corpora. Other commands read it if TRANSDUCE_CACHE names it.",
-)
-@click.option(
-    "--timeout",
-    type=FiniteRange(min=0, min_open=True),
-    default=NetworkSettings.seconds,
-    help="Seconds without data before a connection counts as broken.",
-)
-@click.option(
-    "--limit",
-    type=FiniteRange(min=0, min_open=True),
-    default=NetworkSettings.largest / 1e9,
-    show_default=True,
-    help="Largest size, in GB, of a file whose size is not known in advance.",
-)
-@options.as_json
-@options.quiet
+@options.make_command("fetch", options.quiet)
 def command(
     *,
-    names: Sequence[str],
-    listing: bool,
-    copies: Path | None,
-    offline: bool,
-    cache: Path | None,
-    timeout: float,
-    limit: float,
-    as_json: bool,
+    names: Sequence[str] = argument(nargs=-1, metavar="NAME..."),
+    listing: bool = flag("List all corpora, their sizes and licences.", "--list"),
+    copies: Path | None = option(
+        "Use files that are already in this folder; they are not copied.", "--from"
+    ),
+    offline: bool = flag("Download nothing; list what is missing."),
+    cache: Path | None = option(
+        "The folder of the corpora. Other commands read it if TRANSDUCE_CACHE names it."
+    ),
+    timeout: float = option(
+        "Seconds without data before a connection counts as broken.",
+        type=FiniteRange(min=0, min_open=True),
+        default=NetworkSettings.seconds,
+    ),
+    limit: float = option(
+        "Largest size, in GB, of a file whose size is not known in advance.",
+        type=FiniteRange(min=0, min_open=True),
+        default=NetworkSettings.largest / 1e9,
+        show_default=True,
+    ),
+    as_json: bool = options.as_json,
 ) -> None:
     """Download public corpora and test sets into a cache for the other commands.
 
@@ -95,11 +77,9 @@ def command(
 def print_corpus(found: FetchedCorpus, *, as_json: bool) -> None:
     """Print a fetched corpus's folder, number of lines in each split, warnings and licence."""
     corpus = found.corpus
-    if as_json:
-        facts = corpus_as_json(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
-        display.print_json(facts | {"unlike": found.warnings})
-    else:
-        display.print_result(str(found.folder))
+    facts = corpus_as_json(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
+    values = facts | {"unlike": found.warnings}
+    display.print_found(values, [str(found.folder)], as_json=as_json)
     for warning in found.warnings:
         display.print_message(f"warning: {warning}")
     counts = ", ".join(f"{name} {lines:,}" for name, lines in found.lines.items())
@@ -109,16 +89,16 @@ def print_corpus(found: FetchedCorpus, *, as_json: bool) -> None:
 
 def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
     """Yield text or JSON lines on each corpus: name, languages, size, licence, whether cached."""
+    corpora = [(one, corpus_folder(one, cache).is_dir()) for one in list_public()]
     if as_json:
-        for corpus in list_public():
-            facts = corpus_as_json(corpus) | {"here": corpus_folder(corpus, cache).is_dir()}
-            yield json.dumps(facts, ensure_ascii=False)
+        for corpus, is_here in corpora:
+            yield json.dumps(corpus_as_json(corpus) | {"here": is_here}, ensure_ascii=False)
         return
-    rows = []
-    for corpus in list_public():
-        here = "here" if corpus_folder(corpus, cache).is_dir() else ""
-        rows.append((corpus.name, "-".join(corpus.languages), format_bytes(corpus.size), here))
-    for corpus, row in zip(list_public(), display.align_columns(rows), strict=True):
+    rows = [
+        (one.name, "-".join(one.languages), format_bytes(one.size), "here" if is_here else "")
+        for one, is_here in corpora
+    ]
+    for (corpus, _), row in zip(corpora, display.align_columns(rows), strict=True):
         yield row
         yield f"    {corpus.about}"
         yield f"    licence: {corpus.licence}"

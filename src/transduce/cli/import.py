@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
-import click
-
 from transduce.cli import display, options
-from transduce.cli.options import FILE
+from transduce.cli.options import argument
 
 
-@click.command("import")
-@click.argument("checkpoint", type=FILE)
-@options.output_folder("The new model folder.")
-@options.quiet
-def command(*, checkpoint: Path, output: Path) -> None:
+@options.make_command("import", options.quiet)
+def command(
+    *,
+    checkpoint: Path = argument(),
+    output: Path = options.output_folder("The new model folder."),
+) -> None:
     """Convert a Marian checkpoint of Hugging Face (the OPUS-MT family) to a model.
 
     CHECKPOINT is a folder with config.json, model.safetensors, vocab.json, source.spm and

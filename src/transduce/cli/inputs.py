@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
 
-import click
-
-from transduce.cli.options import FILE, FiniteRange, format_options, option
+from transduce.cli.options import FILE, FiniteRange, flag, format_options, option
 from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
 
@@ -53,118 +51,101 @@ class WeightedFile:
         return f"{self.path}:{weight}{updates}" if weight or updates else str(self.path)
 
 
-class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
-    """The parameter type of FILE[:WEIGHT[:FIRST-LAST]], where updates FIRST to LAST read FILE."""
+def read_weighted_file(value: str) -> WeightedFile:
+    """Convert FILE[:WEIGHT[:FIRST-LAST]], where updates FIRST to LAST read FILE; InputError if bad.
 
-    name = "file[:weight[:first-last]]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Convert text to a `WeightedFile`; refuse a bad weight.
-
-        A text that is the path of an existing file gives that file without a weight.
-        """
-        if isinstance(value, WeightedFile):
-            return value
-        found = WEIGHTED.fullmatch(value)
-        if found is None or Path(value).exists():
-            file, _, rest = str(value).partition(":")
-            fact = f"{file}:{short_repr(rest)}: what follows the colon is no weight"
-            hint = f"{file}:3, or {file}:0.5:1-8000 with its first and last update"
-            require(Path(value).exists() or not rest or not Path(file).is_file(), fact, hint)
-            return WeightedFile(FILE.convert(value, param, ctx))
-        first, last = int(found["first"] or 1), int(found["last"] or 0)
-        weight = float(found["weight"] or 1)
-        require(weight > 0, f"{value}: a weight of 0 reads nothing", "leave the text out")
-        path = FILE.convert(found["file"], param, ctx)
-        return WeightedFile(path, float(found["weight"] or 0), first, last)
+    A text that is the path of an existing file gives that file without a weight.
+    """
+    found = WEIGHTED.fullmatch(value)
+    if found is None or Path(value).exists():
+        file, _, rest = value.partition(":")
+        fact = f"{file}:{short_repr(rest)}: what follows the colon is no weight"
+        hint = f"{file}:3, or {file}:0.5:1-8000 with its first and last update"
+        require(Path(value).exists() or not rest or not Path(file).is_file(), fact, hint)
+        return WeightedFile(FILE.convert(value, None, None))
+    first, last = int(found["first"] or 1), int(found["last"] or 0)
+    weight = float(found["weight"] or 1)
+    require(weight > 0, f"{value}: a weight of 0 reads nothing", "leave the text out")
+    path = FILE.convert(found["file"], None, None)
+    return WeightedFile(path, float(found["weight"] or 0), first, last)
 
 
-PAIRS_FILE = WeightedFileType()
+PAIRS: dict[str, Any] = {
+    "type": read_weighted_file,
+    "metavar": "FILE[:WEIGHT[:FIRST-LAST]]",
+    "multiple": True,
+}
 SYNTHETIC_SHARE = 0.5  # share of synthetic pairs, if none is named
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """The files of texts that a command's options name.
+    """The options of a command that name its text files and say how to read and mix them.
 
     The constants PARALLEL, TREES, CORPUS, TRAINING and TEST list fields for a command to take.
     """
 
-    source: Path | None = option(type=FILE, help="Training text in the source language.")
-    target: Path | None = option(type=FILE, help="Its translation, line by line.")
+    source: Path | None = option("Training text in the source language.")
+    target: Path | None = option("Its translation, line by line.")
     pairs: tuple[WeightedFile, ...] = option(
-        type=PAIRS_FILE,
-        multiple=True,
-        default=(),
-        help="Both in one file, separated by a tab, or as CSV, TMX or XLIFF; may be repeated. "
-        "Updates read pairs of several files by their weights, such as a.tsv:3 and b.tsv:1, or all "
-        "pairs equally often; and with b.tsv:1:1-8000 only until update 8,000.",
+        "Both in one file, separated by a tab, or as CSV, TMX or XLIFF; may be repeated. Updates "
+        "read pairs of several files by their weights, such as a.tsv:3 and b.tsv:1, or all pairs "
+        "equally often; and with b.tsv:1:1-8000 only until update 8,000.",
+        **PAIRS,
     )
     synthetic: tuple[WeightedFile, ...] = option(
-        type=PAIRS_FILE,
-        multiple=True,
-        default=(),
-        help="Pairs to mix in, such as back-translations, and their share of the pairs read: "
+        "Pairs to mix in, such as back-translations, and their share of the pairs read: "
         "back.tsv:0.4 (default: 0.5); may be repeated, and limited to updates as --pairs.",
+        **PAIRS,
     )
-    tag_synthetic: bool = option(
-        is_flag=True, help="Let synthetic sources begin with a symbol that no text can spell."
-    )
-    dev_source: Path | None = option(type=FILE, help="A development set for validation.")
-    dev_target: Path | None = option(type=FILE, help="Its translation.")
-    dev_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
+    tag_synthetic: bool = flag("Let synthetic sources begin with a symbol that no text can spell.")
+    dev_source: Path | None = option("A development set for validation.")
+    dev_target: Path | None = option("Its translation.")
+    dev_pairs: Path | None = option("Both in one file, separated by a tab.")
     columns: str | None = option(
-        type=read_columns,
-        metavar="SOURCE,TARGET",
-        help="Which columns of a pairs file are source and target, such as 1,3; of CSV also their "
+        "Which columns of a pairs file are source and target, such as 1,3; of CSV also their "
         "names, of TMX and XLIFF the languages, such as en,de (default: the file has only two). A "
         "file that can have none of these, beside one that can, keeps the default.",
+        type=read_columns,
+        metavar="SOURCE,TARGET",
     )
     trees: Path | None = option(
-        type=FILE,
-        help="For parsing: a file of bracketed trees, or a folder of such files. From a Penn "
-        "Treebank folder, sections 02 to 21 are for training and 22 for validation.",
+        "For parsing: a file of bracketed trees, or a folder of such files. From a Penn Treebank "
+        "folder, sections 02 to 21 are for training and 22 for validation."
     )
-    dev_trees: Path | None = option(type=FILE, help="Trees for validation.")
-    silver: Path | None = option(
-        type=FILE, help="For parsing: more trees, such as a parser's output."
-    )
+    dev_trees: Path | None = option("Trees for validation.")
+    silver: Path | None = option("For parsing: more trees, such as a parser's output.")
     silver_ratio: float | None = option(
-        type=FiniteRange(0.001, 1000),
-        help="Silver trees for each tree of --trees (default: 1).",
+        "Silver trees for each tree of --trees (default: 1).", type=FiniteRange(0.001, 1000)
     )
     tags: Path | None = option(
-        type=FILE, help="For tagging: a file with a token, a tab and its label on each line."
+        "For tagging: a file with a token, a tab and its label on each line."
     )
-    dev_tags: Path | None = option(type=FILE, help="Labelled tokens for validation.")
+    dev_tags: Path | None = option("Labelled tokens for validation.")
     signals: Path | None = option(
-        type=FILE,
-        help="For pictures and sounds: a file with a path (PNG, PGM, WAV) or a text, a tab, and "
-        "what it becomes on each line. Paths are relative to the file.",
+        "For pictures and sounds: a file with a path (PNG, PGM, WAV) or a text, a tab, and what it "
+        "becomes on each line. Paths are relative to the file."
     )
-    dev_signals: Path | None = option(type=FILE, help="Such a file for validation.")
-    no_dev: bool = option(
-        is_flag=True,
-        help="Do not hold out pairs for validation. By default, without a recipe and a development "
-        "set, 1 % of a text of at least 2,000 pairs is held out, but 200 to 2,000 pairs.",
+    dev_signals: Path | None = option("Such a file for validation.")
+    no_dev: bool = flag(
+        "Do not hold out pairs for validation. By default, without a recipe and a development set, "
+        "1 % of a text of at least 2,000 pairs is held out, but 200 to 2,000 pairs."
     )
     parent: Path | None = option(
+        "Continue from this model (or run) with new text, in the model's vocabulary.",
         "--from",
-        type=FILE,
         metavar="MODEL",
-        help="Continue from this model (or run) with new text, in the model's vocabulary.",
     )
-    old_source: Path | None = option(type=FILE, help="With --from: older text, mixed into the new.")
-    old_target: Path | None = option(type=FILE, help="Its translation, line by line.")
-    old_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
+    old_source: Path | None = option("With --from: older text, mixed into the new.")
+    old_target: Path | None = option("Its translation, line by line.")
+    old_pairs: Path | None = option("Both in one file, separated by a tab.")
     old_share: float | None = option(
-        type=FiniteRange(0.001, 0.999),
-        help="Fraction of the pairs read that are old (default: 0.5).",
+        "Fraction of the pairs read that are old (default: 0.5).", type=FiniteRange(0.001, 0.999)
     )
-    test_source: Path | None = option(type=FILE, help="The test set on which the rows are scored.")
-    test_target: Path | None = option(type=FILE, help="Its translation.")
-    test_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
+    test_source: Path | None = option("The test set on which the rows are scored.")
+    test_target: Path | None = option("Its translation.")
+    test_pairs: Path | None = option("Both in one file, separated by a tab.")
 
     def read_train(self) -> "Pairs | None":
         """Return the training text, plus any silver trees or synthetic pairs; None without a text.

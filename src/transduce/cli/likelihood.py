@@ -4,36 +4,26 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from transduce.cli import options
-from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, write_lines
-from transduce.cli.options import FILE, INPUT, add_options
+from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
+from transduce.cli.options import INPUT, argument, group
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
+from transduce.text.files import read_pairs, read_short_lines
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 
-@click.command("likelihood")
-@click.argument("model", type=FILE)
-@click.argument("source", type=INPUT)
-@click.argument("target", type=INPUT)
-@options.output("The file to write (default: standard output).")
-@add_options(BeamOptions, "beam", ("alpha", "gamma", "penalty"))
-@add_options(ModelOptions, "models")
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("likelihood", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    source: Path,
-    target: Path,
-    output: Path | None,
-    beam: BeamOptions,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    source: Path = argument(type=INPUT),
+    target: Path = argument(type=INPUT),
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    beam: BeamOptions = group("alpha", "gamma", "penalty"),
+    models: ModelOptions = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Compute the probability of each line of TARGET, given SOURCE, by MODEL.
 
@@ -41,11 +31,9 @@ def command(
     log-probability in nats, and the target itself, separated by tabs. A pair longer than the model
     takes has nan for both (null with --json), and a warning.
     """
-    from transduce.text.files import read_pairs, read_short_lines
-
     options.require_one_standard_input(source, target)
     options.require_writable(output, source, target)
-    on_warning = WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models, beam).open(on_warning, source)
     pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))
     found = translator.likelihood(pairs)

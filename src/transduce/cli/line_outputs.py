@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeVar, final
 
 from transduce.cli import display
+from transduce.durable.files import atomic_file
+from transduce.durable.folder import resolve_output
+from transduce.text.files import read_short_lines
+from transduce.text.words import tokenise as split
 
 if TYPE_CHECKING:
     from transduce.inference.lines import LineWarning
@@ -42,7 +46,7 @@ class WarningPrinter:
     """A callable that counts warnings about lines by kind, and prints the first `most` of each."""
 
     counts: Counter[str] = field(default_factory=Counter)  # number of warnings by kind
-    most: int = sys.maxsize  # warnings of a kind that are printed; the others are only counted
+    most: int = SHOWN  # warnings of a kind that are printed; the others are only counted
 
     def __call__(self, warning: "LineWarning") -> None:
         if self.counts[warning.kind] < self.most:
@@ -119,9 +123,6 @@ def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
 @contextmanager
 def open_output(output: Path | None) -> Iterator[IO[str]]:
     """In a with block, yield standard output (for None or -), or a file to write atomically."""
-    from transduce.durable.files import atomic_file
-    from transduce.durable.folder import resolve_output
-
     if output is None or means_standard_output(output):
         yield sys.stdout
         return
@@ -185,9 +186,6 @@ def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
 
     Prints a note about the first line that seems to be no sentence of such words.
     """
-    from transduce.text.files import read_short_lines
-    from transduce.text.words import tokenise as split
-
     is_told = False
     for number, line in enumerate(read_short_lines(file), start=1):
         if not is_told and (doubt := describe_malformed_line(line, tokenise=tokenise)):

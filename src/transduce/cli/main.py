@@ -75,41 +75,32 @@ class LazyCommands(Commands):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-HELP = """Attention Is All You Need, as software: from two text files to a translation system.
-
-Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
-transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
-written, 5 numbers that are not finite (training diverged, or a model's weights overflow), 6 folder
-in use, 7 lost a process, 8 not enough memory, 129 terminal closed, 130 interrupted, 141 output pipe
-closed, 143 terminated, 152 processor time spent.
-"""
-
-
 @click.group(
     cls=LazyCommands,
-    help=HELP,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="transduce", message="%(prog)s %(version)s")
 @click.pass_context
 def transduce(context: click.Context) -> None:
-    """Set up the process for any subcommand; if none is named, print the help and exit with 2."""
-    require_working_folder()
+    """Attention Is All You Need, as software: from two text files to a translation system.
+
+    Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
+    transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
+    written, 5 numbers that are not finite (training diverged, or a model's weights overflow), 6
+    folder in use, 7 lost a process, 8 not enough memory, 129 terminal closed, 130 interrupted, 141
+    output pipe closed, 143 terminated, 152 processor time spent.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:  # torch's libraries would end the process
+        fact = "the folder that this terminal or program is in was deleted"
+        raise InputError(fact, "change to a folder that exists: cd ~") from error
     # torch is imported only later, when a command is called
     set_environment_of_torch(training=context.invoked_subcommand in TRAINING_COMMANDS)
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
-
-
-def require_working_folder() -> None:
-    """Raise InputError in a deleted folder, where torch's libraries would end the process."""
-    try:
-        Path.cwd()
-    except FileNotFoundError as error:
-        fact = "the folder that this terminal or program is in was deleted"
-        raise InputError(fact, "change to a folder that exists: cd ~") from error
 
 
 def main() -> NoReturn:

@@ -2,18 +2,17 @@
 
 from pathlib import Path
 
-import click
-
 from transduce.cli import display, options
 from transduce.cli.line_outputs import open_output
-from transduce.cli.options import FILE
+from transduce.cli.options import argument
 
 
-@click.command("merge")
-@click.argument("folder", type=FILE)
-@options.output("The file to write (default: standard output).")
-@options.quiet
-def command(*, folder: Path, output: Path | None) -> None:
+@options.make_command("merge", options.quiet)
+def command(
+    *,
+    folder: Path = argument(),
+    output: Path | None = options.output("The file to write (default: standard output)."),
+) -> None:
     """Join the shards in FOLDER, which `translate --shard` wrote, into one output.
 
     All shards must be there, be sound, and be of the same text, models and options. The output is

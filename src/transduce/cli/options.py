@@ -1,16 +1,17 @@
 """Types of parameters, groups of options as typed objects, and options that commands share."""
 
-import functools
+import inspect
 import math
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import Field, field, fields
+from dataclasses import field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from types import NoneType
+from typing import TYPE_CHECKING, Any, final, get_args
 
 import click
 from click.core import ParameterSource
@@ -31,10 +32,7 @@ from transduce.text.languages import parse_languages
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Command = Callable[..., Any]
-SETTINGS_HELP = "Change one setting; may be repeated. `transduce recipes show NAME` lists them."
 OTHER_NAME = "choose another name"
-JSON_HELP = "Print one JSON object per line."
 SURROGATE = re.compile("[\ud800-\udfff]")  # a byte of the command line that is not UTF-8
 NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 
@@ -87,8 +85,6 @@ class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later
 
     def convert(self, value: Any, param: object, ctx: object) -> Recipe:  # noqa: ANN401, ARG002
         """Convert a recipe's name or file to the recipe; refuse any other argument."""
-        if isinstance(value, Recipe):
-            return value
         return find_recipe(value)
 
     def shell_complete(self, _context: object, _: object, incomplete: str) -> list[CompletionItem]:
@@ -104,8 +100,6 @@ class Change(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[str, str]:  # noqa: ANN401, ARG002
         """Split setting=value into (setting, value as text); raise InputError if there is no =."""
-        if isinstance(value, tuple):
-            return value
         path, sign, text = value.partition("=")
         if not sign:
             option = param.opts[0] if param else "--set"
@@ -120,8 +114,6 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
         """Convert comma-separated numbers to a tuple of ints; refuse any other text."""
-        if isinstance(value, tuple):
-            return value
         parts = value.split(",")
         if all(NUMBER.fullmatch(part) and int(part) for part in parts):
             return tuple(map(int, parts))
@@ -129,51 +121,106 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
         raise InputError(f"{option} {short_repr(value)}: not numbers from 1", f"{option} 5,6")
 
 
-def option(*names: str, default: Any = None, help: str, **attributes: Any) -> Any:  # noqa: A002, ANN401
-    """Declare a field of a group (a frozen dataclass) with the click option that sets it.
+TYPES = {Path: FILE, Recipe: RecipeName()}  # parameter types by annotation
 
-    The option is named after the field unless `names` are given. The result is Any, so that mypy
-    takes it for the field's default.
+
+def option(about: str, *names: str, default: Any = None, **attributes: Any) -> Any:  # noqa: ANN401
+    """Declare the option that sets a parameter of a command, or a field of a group.
+
+    A group is a frozen dataclass. `about` is the option's help. It is named after the parameter or
+    field unless `names` are given, and has the annotation's type unless a `type` is given. The
+    result is Any, so that mypy takes it for the default.
     """
-    if default is None and attributes.get("is_flag"):
-        default = False
+    if default is None and attributes.get("multiple"):
+        default = ()
     if default is not None:
         attributes["default"] = default
-    metadata = {"names": names, "help": help, "attributes": attributes}
+    metadata = {"kind": click.Option, "names": names, "attributes": {"help": about, **attributes}}
     return field(default=default, metadata=metadata)
 
 
-def add_options(
-    group: "type[DataclassInstance]", keyword: str, only: Collection[str] = (), **helps: str
-) -> Callable[[Command], Command]:
-    """Return a decorator that adds a group's options, and passes their values as one argument.
+def flag(about: str, *names: str) -> Any:  # noqa: ANN401
+    """Declare an option without a value, as `option` does; it makes the parameter True."""
+    return option(about, *names, default=False, is_flag=True)
 
-    The argument is named `keyword` and is an object of the class `group`. With `only`, just these
-    fields become options, and the others keep their defaults. `helps` maps the names of fields to
-    help texts that replace their own.
+
+def argument(**attributes: Any) -> Any:  # noqa: ANN401
+    """Declare the argument that sets a parameter of a command, as `option` does."""
+    return field(metadata={"kind": click.Argument, "attributes": attributes})
+
+
+def group(*only: str, **helps: str) -> Any:  # noqa: ANN401
+    """Declare the options of a parameter whose annotation is a group's class.
+
+    With `only`, just these fields become options, and the others keep their defaults. `helps` maps
+    the names of fields to help texts that replace their own.
     """
-    declared = {one.name: one for one in fields(group) if "names" in one.metadata}
-    chosen = [declared[name] for name in only or declared]
+    return field(metadata={"only": only, "helps": helps})
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def with_group(**given: Any) -> Any:  # noqa: ANN401
-            values = {one.name: given.pop(one.name) for one in chosen}
-            return command(**{keyword: group(**values)}, **given)
 
-        for one in reversed(chosen):
-            attributes = one.metadata["attributes"] | {
-                "help": helps.get(one.name, one.metadata["help"])
+def make_command(
+    name: str,
+    *switches: click.Option,
+    kind: type[click.Command] = click.Command,
+    group: click.Group | None = None,
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return a decorator that makes a command of a function, with its docstring as the help.
+
+    The defaults of its parameters declare options and arguments. The `switches` are options whose
+    values are not passed on. If a `group` of commands is given, the command joins it.
+    """
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        declared: list[click.Parameter] = []
+        groups: dict[str, tuple[Any, list[str]]] = {}  # class and chosen fields by parameter
+        for one in inspect.signature(function).parameters.values():
+            metadata = one.default.metadata
+            if "only" not in metadata:
+                declared.append(build_parameter(one.name, one.annotation, metadata))
+                continue
+            members = {each.name: each for each in fields(one.annotation) if each.metadata}
+            chosen = [members[member] for member in metadata["only"] or members]
+            groups[one.name] = one.annotation, [each.name for each in chosen]
+            for each in chosen:
+                own_help = metadata["helps"].get(each.name)
+                declared.append(build_parameter(each.name, each.type, each.metadata, own_help))
+
+        def call(**given: Any) -> Any:  # noqa: ANN401
+            made = {
+                parameter: group_class(**{member: given.pop(member) for member in members})
+                for parameter, (group_class, members) in groups.items()
             }
-            click.option(*name_option(one), one.name, **attributes)(with_group)
-        return with_group
+            return function(**given, **made)
+
+        params, about = [*declared, *switches], inspect.getdoc(function)
+        built = kind(name, callback=call, params=params, help=about)
+        if group is not None:
+            group.add_command(built)
+        return built
 
     return decorate
 
 
-def name_option(one: Field[Any]) -> tuple[str, ...]:
-    """Return the names of the option that sets a field of a group, such as --batch-size."""
-    return one.metadata["names"] or (f"--{one.name.replace('_', '-')}",)
+def build_parameter(
+    name: str,
+    annotation: Any,  # noqa: ANN401
+    metadata: Mapping[str, Any],
+    own_help: str | None = None,
+) -> click.Parameter:
+    """Build the option or argument that `metadata` declares; `own_help` replaces its help."""
+    # the type of one value, such as Path for Path | None and for tuple[Path, ...]
+    single = next((one for one in get_args(annotation) if one is not NoneType), annotation)
+    attributes = {"type": TYPES.get(single, single), **metadata["attributes"]}
+    if metadata["kind"] is click.Argument:
+        return click.Argument([name], **attributes)
+    if own_help is not None:
+        attributes["help"] = own_help
+    return click.Option([name, *name_option(name, metadata)], **attributes)
+
+
+def name_option(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of an option that is declared under `name`, such as --batch-size."""
+    return metadata["names"] or (f"--{name.replace('_', '-')}",)
 
 
 def format_options(group: "DataclassInstance", *names: str) -> list[str]:
@@ -182,7 +229,7 @@ def format_options(group: "DataclassInstance", *names: str) -> list[str]:
     for one in fields(group):
         if one.name in names and (value := getattr(group, one.name)) != one.default:
             for each in value if isinstance(value, tuple) else (value,):
-                words += [name_option(one)[0], str(each)]
+                words += [name_option(one.name, one.metadata)[0], str(each)]
     return words
 
 
@@ -240,55 +287,47 @@ def require_one_standard_input(*files: Path | str | None, hint: str = "name the 
     require([str(file) for file in files].count("-") < 2, fact, hint)
 
 
-def hide_value(context: click.Context, parameter: click.Parameter, value: object) -> None:
-    """Store the value of --quiet or --no-progress where only the module `display` reads it."""
-    context.meta[f"transduce.{parameter.name}"] = value
+def output(about: str) -> Any:  # noqa: ANN401
+    """Declare the option -o for a file that a command writes."""
+    return option(about, "-o", "--output", type=OutputFile(path_type=Path))
 
 
-def output(help_text: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds the option -o for a file that a command writes."""
-    file = OutputFile(path_type=Path)
-    return click.option("-o", "--output", type=file, help=help_text)
+def output_folder(about: str, *, required: bool = True) -> Any:  # noqa: ANN401
+    """Declare the option -o for a folder that a command writes."""
+    return option(about, "-o", "--output", required=required)
 
 
-def output_folder(help_text: str, *, required: bool = True) -> Callable[[Command], Command]:
-    """Return a decorator that adds the option -o for a folder that a command writes."""
-    return click.option("-o", "--output", type=FILE, required=required, help=help_text)
-
-
-settings = click.option("--set", "changes", type=Change(), multiple=True, help=SETTINGS_HELP)
-languages = click.option(
-    "--languages",
+settings = option(
+    "Change one setting; may be repeated. `transduce recipes show NAME` lists them.",
+    "--set",
+    type=Change(),
+    multiple=True,
+)
+languages = option(
+    "Codes of both languages, such as en-fr (default: those of the run or model, or in the file "
+    "names).",
     type=parse_languages,
     metavar="SOURCE-TARGET",
-    help="Codes of both languages, such as en-fr (default: those of the run or model, or in the "
-    "file names).",
 )
-name = click.option(
-    "--name",
-    help="The model's name (default: the recipe's, or one such as "
-    '"en-fr, 2+2 layers, 1,500 updates").',
+name = option(
+    "The model's name (default: the recipe's, or one such as \"en-fr, 2+2 layers, 1,500 updates\")."
 )
-force = click.option(
-    "--force", is_flag=True, help="Replace the model folder or export that is already at OUTPUT."
-)
-scale = click.option(
-    "--scale",
+force = flag("Replace the model folder or export that is already at OUTPUT.")
+scale = option(
+    "Make the recipe smaller; `transduce recipes scales` describes the scales.",
     type=click.Choice(list(SCALES)),
-    help="Make the recipe smaller; `transduce recipes scales` describes the scales.",
 )
-as_json = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-quiet = click.option(
-    "--quiet",
-    is_flag=True,
-    expose_value=False,
-    callback=hide_value,
-    help="Print only warnings and errors besides the result.",
-)
-no_progress = click.option(
-    "--no-progress",
-    is_flag=True,
-    expose_value=False,
-    callback=hide_value,
-    help="No live display, even on a terminal.",
-)
+as_json = flag("Print one JSON object per line.", "--json")
+
+
+def build_switch(name: str, about: str) -> click.Option:
+    """Build a flag whose value is stored where only the module `display` reads it."""
+
+    def store(context: click.Context, parameter: click.Parameter, value: object) -> None:
+        context.meta[f"transduce.{parameter.name}"] = value
+
+    return click.Option([name], is_flag=True, expose_value=False, callback=store, help=about)
+
+
+quiet = build_switch("--quiet", "Print only warnings and errors besides the result.")
+no_progress = build_switch("--no-progress", "No live display, even on a terminal.")

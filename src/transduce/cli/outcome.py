@@ -43,9 +43,7 @@ NOT_A_NUMBER = re.compile("is not a valid (integer|float)( range)?")
 LONG_VALUE = re.compile("[-+.\\w]{61,}")
 NUMBERS = (type(click.INT), type(click.FLOAT))
 MOST_COMMANDS = 2  # a hint names a command with an option if at most this many have the option
-TOO_MANY = (
-    "got unexpected extra argument"  # how click's message begins, for one argument or several
-)
+TOO_MANY = "got unexpected extra argument"  # how click's message on one or several begins
 SHORT_WITH_SIGN = re.compile("(?<=^-[a-z])=")  # between a short option and its value
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed

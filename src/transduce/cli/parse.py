@@ -10,76 +10,58 @@ import click
 
 from transduce.cli import options
 from transduce.cli.line_outputs import (
-    SHOWN,
     WarningPrinter,
     format_outputs,
     open_output,
     read_words,
     write_lines,
 )
-from transduce.cli.options import FILE, INPUT, FilePath, add_options
+from transduce.cli.options import INPUT, FilePath, argument, flag, group, option
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
+from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import require_harmless_output
 from transduce.errors import InputError
 from transduce.settings.fields import require
+from transduce.text.files import read_short_lines
+from transduce.text.tags import read_tagged
+from transduce.text.trees.brackets import format_indented, format_tree, parse_tree
+from transduce.text.words import split_words
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the input has them
 
+FOLDER = FilePath(path_type=Path, file_okay=False)
 
-@click.command("parse")
-@click.argument("model", type=FILE)
-@click.argument("input", type=INPUT, default="-")
-@options.output("The file to write (default: standard output).")
-@click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into words.")
-@click.option(
-    "--columns",
-    is_flag=True,
-    help="INPUT has a word, a tab and its part-of-speech tag on each line, and blank lines between "
-    "sentences; the trees have these tags.",
-)
-@click.option(
-    "--tags", type=INPUT, help="A file with the part-of-speech tags of each line of INPUT."
-)
-@click.option(
-    "--unconstrained",
-    is_flag=True,
-    help="Do not restrict the search to well-formed trees; repair and count malformed ones.",
-)
-@add_options(BeamOptions, "beam")
-@click.option(
-    "--nbest",
-    type=click.IntRange(min=1),
-    default=1,
-    help="Up to N trees per sentence, printed with scores; fewer if the search finds fewer.",
-)
-@click.option("--pretty", is_flag=True, help="Indent trees, with a blank line between them.")
-@click.option(
-    "--svg",
-    type=FilePath(path_type=Path, file_okay=False),
-    help="Draw the tree of line N as DIRECTORY/N.svg.",
-)
-@add_options(ModelOptions, "models")
-@options.as_json
-@options.quiet
-@options.no_progress
+
+@options.make_command("parse", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    input: Path,  # noqa: A002 - the argument's name in the help
-    output: Path | None,
-    tokenise: bool,
-    columns: bool,
-    tags: Path | None,
-    unconstrained: bool,
-    beam: BeamOptions,
-    nbest: int,
-    pretty: bool,
-    svg: Path | None,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    input: Path = argument(type=INPUT, default="-"),  # noqa: A002 - the argument's name in the help
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    tokenise: bool = flag("INPUT is raw text: split its lines into words."),
+    columns: bool = flag(
+        "INPUT has a word, a tab and its part-of-speech tag on each line, and blank lines between "
+        "sentences; the trees have these tags."
+    ),
+    tags: Path | None = option(
+        "A file with the part-of-speech tags of each line of INPUT.", type=INPUT
+    ),
+    unconstrained: bool = flag(
+        "Do not restrict the search to well-formed trees; repair and count malformed ones."
+    ),
+    beam: BeamOptions = group(),
+    nbest: int = option(
+        "Up to N trees per sentence, printed with scores; fewer if the search finds fewer.",
+        type=click.IntRange(min=1),
+        default=1,
+    ),
+    pretty: bool = flag("Indent trees, with a blank line between them."),
+    svg: Path | None = option("Draw the tree of line N as DIRECTORY/N.svg.", type=FOLDER),
+    models: ModelOptions = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).
 
@@ -109,7 +91,7 @@ def command(
         task=Parsing,
         command="parse",
     )
-    on_warning = WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter()
     translator = choice.open(on_warning, input)
     sentences, for_search = tee(read_sentences(input, tags, columns=columns, tokenise=tokenise))
     lines = warn_of_language(translator, (words for words, _ in for_search))
@@ -121,7 +103,8 @@ def command(
         if svg and best[0].text:
             draw(best[0].text, svg / f"{number}.svg")
         if pretty:
-            return "".join(map(format_indented_tree, best))
+            indented = [format_indented(parse_tree(one.text)) if one.text else "" for one in best]
+            return "".join(f"{tree}\n\n" for tree in indented)
         return format_outputs(number, best, nbest=nbest, as_json=as_json)
 
     write_lines(open_output(output), zip(trees, sentences, strict=True), format_line, "parse")
@@ -132,10 +115,6 @@ def read_sentences(
     file: Path, tags: Path | None, *, columns: bool, tokenise: bool
 ) -> Iterator[Sentence]:
     """Yield each sentence's words and its tags (None without any); refuse tags that do not fit."""
-    from transduce.text.files import read_short_lines
-    from transduce.text.tags import read_tagged
-    from transduce.text.words import split_words
-
     if columns:
         for sentence in read_tagged(file):
             yield " ".join(sentence.tokens), list(sentence.labels)
@@ -159,23 +138,14 @@ def read_sentences(
 def with_tags(output: "Output", tags: list[str] | None) -> "Output":
     """Return an output with these tags in its tree; unchanged without tags or without a tree."""
     from transduce.tasks.parsing import to_tree
-    from transduce.text.trees.brackets import format_tree
 
     if tags is None or not output.text:
         return output
     return replace(output, text=format_tree(to_tree(output.text).with_tags(tags)))
 
 
-def format_indented_tree(output: "Output") -> str:
-    """Format an output tree, which may be empty, as indented lines and an empty line."""
-    from transduce.text.trees.brackets import format_indented, parse_tree
-
-    return (format_indented(parse_tree(output.text)) if output.text else "") + "\n\n"
-
-
 def draw(tree: str, path: Path) -> None:
     """Write the drawing of a tree, given as a line of brackets, to an SVG file."""
-    from transduce.durable.files import ensure_folder, write_atomically
     from transduce.tasks.parsing import to_tree
     from transduce.view.drawings.trees import draw_svg
 

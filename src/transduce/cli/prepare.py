@@ -5,35 +5,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from transduce.cli import display, options
 from transduce.cli.inputs import TRAINING, TextOptions
-from transduce.cli.options import add_options
+from transduce.cli.options import argument, group
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
+from transduce.text.clean import EMPTY
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
 
 
-@click.command("prepare")
-@click.argument("recipe", type=options.RecipeName(), required=False)
-@add_options(TextOptions, "texts", TRAINING)
-@options.output_folder("The folder of the prepared corpus.")
-@options.languages
-@options.scale
-@options.settings
-@options.quiet
-@options.no_progress
+@options.make_command("prepare", options.quiet, options.no_progress)
 def command(
     *,
-    recipe: Recipe | None,
-    texts: TextOptions,
-    output: Path,
-    languages: tuple[str, ...] | None,
-    scale: str | None,
-    changes: Sequence[tuple[str, str]],
+    recipe: Recipe | None = argument(required=False),
+    texts: TextOptions = group(*TRAINING),
+    output: Path = options.output_folder("The folder of the prepared corpus."),
+    languages: tuple[str, ...] | None = options.languages,
+    scale: str | None = options.scale,
+    changes: Sequence[tuple[str, str]] = options.settings,
 ) -> None:
     """Clean a parallel text, learn its vocabulary, and store it for training.
 
@@ -75,7 +66,6 @@ def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
     """Return lines about a prepared corpus: pairs read, kept and left out, and vocabulary sizes."""
     from transduce.corpus.mixture import list_rows
     from transduce.tasks import find_task_kind
-    from transduce.text.clean import EMPTY
 
     lines, kind = [], find_task_kind(prepared.data)
     for name, store in (("train", prepared.train), ("dev", prepared.dev)):

@@ -2,21 +2,20 @@
 
 from pathlib import Path
 
-import click
-
 from transduce.cli import display, options
+from transduce.cli.options import option
 from transduce.errors import InputError
 
 
-@click.command("read")
-@options.output("The page to write, a name ending in .html.")
-@click.option(
-    "--language",
-    default="",
-    help="The language of the page's own words, en or de (default: the browser's choice).",
-)
-@options.quiet
-def command(*, output: Path | None, language: str) -> None:
+@options.make_command("read", options.quiet)
+def command(
+    *,
+    output: Path | None = options.output("The page to write, a name ending in .html."),
+    language: str = option(
+        "The language of the page's own words, en or de (default: the browser's choice).",
+        default="",
+    ),
+) -> None:
     """Write the paper's code as a page, with prose, tests and a tiny model's values beside it.
 
     The page goes through the paper section by section. It is one file that needs no network.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, final
 import click
 
 from transduce.cli import display, options
+from transduce.cli.options import argument, flag
 from transduce.cli.outcome import Commands
 from transduce.errors import shorten
 from transduce.recipes import SCALES, by_name, cite, difference, names
@@ -56,11 +57,9 @@ class RecipeOrFolder(options.RecipeName):
 
     def convert(self, value: Any, param: object, ctx: object) -> Any:  # noqa: ANN401
         """Return the `KnownRecipe` of a recipe's name or file, of a model folder, or of a run."""
-        if isinstance(value, KnownRecipe):
-            return value
-        path = Path(str(value))
+        path = Path(value)
         folder = path.parent if path.name in ("recipe.json", "run.json") else path
-        if str(value) in ("", *names()) or not folder.is_dir():
+        if value in ("", *names()) or not folder.is_dir():
             return KnownRecipe(super().convert(value, param, ctx))
         from transduce.checkpoint.model_files import WEIGHTS
         from transduce.checkpoint.run_file import is_run, read_run, read_run_vocabularies
@@ -75,6 +74,9 @@ class RecipeOrFolder(options.RecipeName):
             return KnownRecipe(super().convert(value, param, ctx))
         source, target = map(len, vocabularies)
         return KnownRecipe(recipe, (source, target))
+
+
+RECIPE_OR_FOLDER = RecipeOrFolder()
 
 
 class ListFirst(Commands):
@@ -97,10 +99,11 @@ def command() -> None:
     """
 
 
-@command.command("list")
-@options.as_json
-@options.quiet
-def list_recipes(*, as_json: bool) -> None:
+@options.make_command("list", options.quiet, group=command)
+def list_recipes(
+    *,
+    as_json: bool = options.as_json,
+) -> None:
     """List all recipes: name, number of parameters, description."""
     recipes = [by_name(name) for name in names()]
     if as_json:
@@ -112,19 +115,14 @@ def list_recipes(*, as_json: bool) -> None:
     display.print_note(COUNTS)
 
 
-@command.command("show")
-@click.argument("recipe", type=RecipeOrFolder())
-@click.option("--peers", is_flag=True, help="Also show where other systems differ from the paper.")
-@options.scale
-@options.settings
-@options.as_json
+@options.make_command("show", group=command)
 def show(
     *,
-    recipe: KnownRecipe,
-    peers: bool,
-    scale: str | None,
-    changes: Sequence[tuple[str, str]],
-    as_json: bool,
+    recipe: KnownRecipe = argument(type=RECIPE_OR_FOLDER),
+    peers: bool = flag("Also show where other systems differ from the paper."),
+    scale: str | None = options.scale,
+    changes: Sequence[tuple[str, str]] = options.settings,
+    as_json: bool = options.as_json,
 ) -> None:
     """Show every setting of RECIPE, and its source.
 
@@ -132,34 +130,31 @@ def show(
     the paper is silent. A star marks what differs from table3/base.
     """
     changed = customise_recipe(recipe.recipe, dict(changes), scale)
-    show_recipe(recipe.with_recipe(changed), has_peers=peers, as_json=as_json)
-
-
-def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:
-    """Print a recipe's settings and their sources; `has_peers` adds where other systems differ."""
-    recipe = known.recipe
-    settings = [_describe_setting(recipe, *one) for one in recipe.flat_settings().items()]
+    known = recipe.with_recipe(changed)
+    settings = [_describe_setting(changed, *one) for one in changed.flat_settings().items()]
     if as_json:
         display.print_json(_describe(known) | {"settings": settings})
         return
-    display.print_result(f"{recipe.name}: {recipe.about}")
+    display.print_result(f"{changed.name}: {changed.about}")
     symbols = " and ".join(f"{size:,}" for size in dict.fromkeys(known.symbols))
     display.print_result(f"{known.parameters:,} parameters with {symbols} symbols")
-    if recipe.because:
-        display.print_result(f"why it differs: {recipe.because}")
+    if changed.because:
+        display.print_result(f"why it differs: {changed.because}")
     display.print_result("")
     rows = [_format_setting(one) for one in settings]
-    for path, line in zip(recipe.flat_settings(), display.align_columns(rows), strict=True):
+    for path, line in zip(changed.flat_settings(), display.align_columns(rows), strict=True):
         display.print_result(line)
-        if has_peers and path in PEERS:
+        if peers and path in PEERS:
             display.print_result(f"        elsewhere: {PEERS[path]}")
 
 
-@command.command("diff")
-@click.argument("first", type=RecipeOrFolder())
-@click.argument("second", type=RecipeOrFolder())
-@options.as_json
-def diff(*, first: KnownRecipe, second: KnownRecipe, as_json: bool) -> None:
+@options.make_command("diff", group=command)
+def diff(
+    *,
+    first: KnownRecipe = argument(type=RECIPE_OR_FOLDER),
+    second: KnownRecipe = argument(type=RECIPE_OR_FOLDER),
+    as_json: bool = options.as_json,
+) -> None:
     """List the settings in which FIRST and SECOND differ."""
     rows = difference(first.recipe, second.recipe)
     if as_json:
@@ -177,9 +172,11 @@ def diff(*, first: KnownRecipe, second: KnownRecipe, as_json: bool) -> None:
     display.print_result(*display.align_columns(table))
 
 
-@command.command("scales")
-@options.as_json
-def scales(*, as_json: bool) -> None:
+@options.make_command("scales", group=command)
+def scales(
+    *,
+    as_json: bool = options.as_json,
+) -> None:
     """Show how `--scale` shrinks a recipe, how long training takes, and what findings remain."""
     if as_json:
         for scale in SCALES.values():
@@ -231,8 +228,4 @@ def _format_value(value: object) -> str:
     """Format a value for a table, as `--set` accepts it; cut a text of more than 40 characters."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return (
-        f"{value:,}".replace(",", "_")
-        if isinstance(value, int)
-        else shorten(str(value), SHOWN_CHARACTERS)
-    )
+    return f"{value:_}" if isinstance(value, int) else shorten(str(value), SHOWN_CHARACTERS)

@@ -10,10 +10,11 @@ import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import PARALLEL, TEST, TREES, TextOptions
-from transduce.cli.options import FILE, add_options, format_options, option
+from transduce.cli.options import argument, flag, format_options, group, option
 from transduce.cli.outcome import Commands
 from transduce.cli.training import display_training
 from transduce.errors import InputError
+from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.recipes.tables import TABLE_2_ROWS
 from transduce.settings import Data, Recipe
@@ -59,41 +60,29 @@ def command(context: click.Context) -> None:
     display.print_logged_warnings("matplotlib")
 
 
-@command.command("table1")
-@click.option("--n", **SIZES, help="Lengths of the sentence (default: 64 to 2048).")
-@click.option("--d", **SIZES, help="Widths of the layer (default: 64 to 1024).")
-@click.option("--k", type=int, help="Width of the convolutions (default: 3).")
-@click.option("--r", type=int, help="Neighbourhood of restricted self-attention (default: 17).")
-@click.option(
-    "--rounds", type=click.IntRange(1, 10_000), help="How often each layer is timed (default: 7)."
-)
-@click.option(
-    "--quick", is_flag=True, help="Small sizes and few rounds: takes seconds, not a minute."
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(1, 1_024),
-    default=1,
-    show_default=True,
-    help="Number of torch threads. With one, thread start-up does not distort how time grows with "
-    "size.",
-)
-@options.output_folder("A folder for the table as Markdown, CSV and JSON.", required=False)
-@click.option("--plot", is_flag=True, help=PLOT_HELP)
-@options.as_json
-@options.quiet
+@options.make_command("table1", options.quiet, group=command)
 def table1(
     *,
-    n: tuple[int, ...] | None,
-    d: tuple[int, ...] | None,
-    k: int | None,
-    r: int | None,
-    rounds: int | None,
-    quick: bool,
-    threads: int,
-    output: Path | None,
-    plot: bool,
-    as_json: bool,
+    n: tuple[int, ...] | None = option("Lengths of the sentence (default: 64 to 2048).", **SIZES),
+    d: tuple[int, ...] | None = option("Widths of the layer (default: 64 to 1024).", **SIZES),
+    k: int | None = option("Width of the convolutions (default: 3)."),
+    r: int | None = option("Neighbourhood of restricted self-attention (default: 17)."),
+    rounds: int | None = option(
+        "How often each layer is timed (default: 7).", type=click.IntRange(1, 10_000)
+    ),
+    quick: bool = flag("Small sizes and few rounds: takes seconds, not a minute."),
+    threads: int = option(
+        "Number of torch threads. With one, thread start-up does not distort how time grows with "
+        "size.",
+        type=click.IntRange(1, 1_024),
+        default=1,
+        show_default=True,
+    ),
+    output: Path | None = options.output_folder(
+        "A folder for the table as Markdown, CSV and JSON.", required=False
+    ),
+    plot: bool = flag(PLOT_HELP),
+    as_json: bool = options.as_json,
 ) -> None:
     """Measure the layers of Table 1, and compare them with the paper's O(…).
 
@@ -110,15 +99,9 @@ def table1(
     require(
         output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
     )
-    from transduce.machine.process_settings import use_threads
     from transduce.reproduce import table1 as measure_table1
+    from transduce.reproduce.layer_costs import report
     from transduce.reproduce.layer_costs.measure import QUICK, MeasurementPlan
-    from transduce.reproduce.layer_costs.report import (
-        build_json,
-        build_sections,
-        describe_conditions,
-        describe_findings,
-    )
 
     given: dict[str, Any] = {"n": n, "d": d, "k": k, "r": r, "rounds": rounds}
     given = {name: value for name, value in given.items() if value is not None}
@@ -126,12 +109,12 @@ def table1(
     use_threads(threads)
     table = measure_table1(plan, output=output, plot=plot, on_message=display.print_note)
     if as_json:
-        display.print_json(build_json(table))
+        display.print_json(report.build_json(table))
     else:
-        display.print_result(*describe_conditions(table))
-        for title, cells in build_sections(table):
+        display.print_result(*report.describe_conditions(table))
+        for title, cells in report.build_sections(table):
             display.print_result("", title, *display.align_columns(cells))
-        display.print_result("", *describe_findings(table))
+        display.print_result("", *report.describe_findings(table))
     if output:
         display.print_note(f"the report: {output}")
 
@@ -142,67 +125,41 @@ class RowOptions:
     """The options that `reproduce table2` and `reproduce table3` share, except those for texts."""
 
     scale: str = option(
+        "The size of model and corpus; `transduce recipes scales` lists the scales.",
         type=click.Choice(list(SCALES)),
         default="laptop",
         show_default=True,
-        help="The size of model and corpus; `transduce recipes scales` lists the scales.",
     )
-    rows: tuple[str, ...] | None = option(**NAMES, help="Only these rows, such as base,big.")
-    seeds: int = option(
-        type=click.IntRange(1, 1_000), default=1, help="Number of seeds for each row."
-    )
+    rows: tuple[str, ...] | None = option("Only these rows, such as base,big.", **NAMES)
+    seeds: int = option("Number of seeds for each row.", type=click.IntRange(1, 1_000), default=1)
     seed: int | None = option(
-        type=click.IntRange(min=0), help="Train each row from this one seed (excludes --seeds)."
+        "Train each row from this one seed (excludes --seeds).", type=click.IntRange(min=0)
     )
-    store: Path | None = option(type=FILE, help="A corpus that `transduce prepare` made.")
+    store: Path | None = option("A corpus that `transduce prepare` made.")
     output: Path = option(
-        "-o", "--output", type=FILE, required=True, help="The folder of all rows and of the report."
+        "The folder of all rows and of the report.", "-o", "--output", required=True
     )
     gather: tuple[Path, ...] = option(
-        type=FILE,
-        multiple=True,
-        default=(),
-        help="Train nothing: report on the rows in this folder; may be repeated.",
+        "Train nothing: report on the rows in this folder; may be repeated.", multiple=True
     )
-    print_jobs: bool = option(is_flag=True, help="Train nothing: print a command for each row.")
-    changes: tuple[tuple[str, str], ...] = option(
-        "--set", type=options.Change(), multiple=True, default=(), help=options.SETTINGS_HELP
-    )
-    plot: bool = option(is_flag=True, help=PLOT_HELP)
-    as_json: bool = option("--json", is_flag=True, help=options.JSON_HELP)
-
-    def build_request(self) -> "TableRequest":
-        """Return these options as a request without texts; refuse --seed together with --seeds."""
-        from transduce.reproduce.job import TableRequest
-
-        fact = "--seed and --seeds exclude each other"
-        require(self.seed is None or self.seeds == 1, fact, "give one")
-        seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
-        return TableRequest(
-            output=self.output,
-            scale=scale_by_name(self.scale),
-            rows=self.rows or (),
-            seeds=tuple(seeds),
-            changes=dict(self.changes),
-            store=self.store,
-            gather=self.gather,
-            plot=self.plot,
-        )
+    print_jobs: bool = flag("Train nothing: print a command for each row.")
+    changes: tuple[tuple[str, str], ...] = options.settings
+    plot: bool = flag(PLOT_HELP)
+    as_json: bool = options.as_json
 
 
-@command.command("table2")
-@click.option(
-    "--pair",
-    type=click.Choice(list(TABLE_2_ROWS)),
-    default="en-de",
-    show_default=True,
-    help="The languages, source first.",
-)
-@add_options(RowOptions, "rows")
-@add_options(TextOptions, "texts", (*PARALLEL, *TEST))
-@options.quiet
-@options.no_progress
-def table2(*, pair: str, rows: RowOptions, texts: TextOptions) -> None:
+@options.make_command("table2", options.quiet, options.no_progress, group=command)
+def table2(
+    *,
+    pair: str = option(
+        "The languages, source first.",
+        type=click.Choice(list(TABLE_2_ROWS)),
+        default="en-de",
+        show_default=True,
+    ),
+    rows: RowOptions = group(),
+    texts: TextOptions = group(*PARALLEL, *TEST),
+) -> None:
     """Train the rows of Table 2, and compare BLEU and cost with the paper's.
 
     The rows are base, big, and base with recurrent, convolution or separable layers instead of
@@ -222,12 +179,12 @@ def table2(*, pair: str, rows: RowOptions, texts: TextOptions) -> None:
     reproduce(build_table2(pair), rows, texts, "--pair", pair)
 
 
-@command.command("table3")
-@add_options(RowOptions, "rows")
-@add_options(TextOptions, "texts", PARALLEL)
-@options.quiet
-@options.no_progress
-def table3(*, rows: RowOptions, texts: TextOptions) -> None:
+@options.make_command("table3", options.quiet, options.no_progress, group=command)
+def table3(
+    *,
+    rows: RowOptions = group(),
+    texts: TextOptions = group(*PARALLEL),
+) -> None:
     """Train the rows of Table 3, and compare their scores with the paper's.
 
     The same command again resumes and keeps the rows that are measured. Several processes, also on
@@ -245,18 +202,29 @@ def table3(*, rows: RowOptions, texts: TextOptions) -> None:
     reproduce(build_table3(), rows, texts)
 
 
-def add_texts(request: "TableRequest", rows: RowOptions, texts: TextOptions) -> "TableRequest":
-    """Return the request with the texts that the options name; refuse any with --gather."""
+def build_request(rows: RowOptions, texts: TextOptions) -> "TableRequest":
+    """Return the request for a table; refuse --seed with --seeds, and any text with --gather."""
+    from transduce.reproduce.job import TableRequest
+
+    fact = "--seed and --seeds exclude each other"
+    require(rows.seed is None or rows.seeds == 1, fact, "give one")
     if rows.gather:
         unused = {*vars(texts), *vars(rows)} - {"output", "gather", "plot", "as_json"}
         options.refuse_given(unused, "is for training, and --gather trains nothing")
     else:
         texts.require_no_text(rows.store)
-    return replace(
-        request,
+    return TableRequest(
+        output=rows.output,
+        scale=scale_by_name(rows.scale),
+        rows=rows.rows or (),
+        seeds=tuple(range(1, rows.seeds + 1)) if rows.seed is None else (rows.seed,),
+        changes=dict(rows.changes),
         train=texts.read_train(),
         dev=texts.find_text("dev_"),
         test=texts.find_text("test_"),
+        store=rows.store,
+        gather=rows.gather,
+        plot=rows.plot,
     )
 
 
@@ -266,14 +234,13 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
     With --gather nothing is trained, and the report is on rows trained before. `own` are
     command-line words for the options that only this table has.
     """
-    from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
     from transduce.reproduce.rows import reproduce_rows
 
     if rows.print_jobs:
         fact = "is for the report, which --print-jobs does not write"
         options.refuse_given({"gather", "plot", "as_json"}, fact)
-    request = add_texts(rows.build_request(), rows, texts)
+    request = build_request(rows, texts)
     if rows.print_jobs:
         given = [*own, *format_options(texts, *TEST), *format_options(rows, "store")]
         given += format_options(texts, *PARALLEL)
@@ -339,20 +306,19 @@ def print_report(report: "Report", *, as_json: bool) -> None:
         display.print_result("", heading, remark, *display.align_columns(cells))
 
 
-@command.command("claims")
-@click.option("--only", **NAMES, help="Only these claims, such as heads,positions.")
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 1_000),
-    default=3,
-    show_default=True,
-    help="Number of seeds for each claim.",
-)
-@options.output_folder("The folder of all rows and of the report.")
-@options.as_json
-@options.quiet
-@options.no_progress
-def claims(*, only: tuple[str, ...] | None, seeds: int, output: Path, as_json: bool) -> None:
+@options.make_command("claims", options.quiet, options.no_progress, group=command)
+def claims(
+    *,
+    only: tuple[str, ...] | None = option("Only these claims, such as heads,positions.", **NAMES),
+    seeds: int = option(
+        "Number of seeds for each claim.",
+        type=click.IntRange(1, 1_000),
+        default=3,
+        show_default=True,
+    ),
+    output: Path = options.output_folder("The folder of all rows and of the report."),
+    as_json: bool = options.as_json,
+) -> None:
     """Measure the paper's claims that are in no table, each with a verdict.
 
     Costs are counted and timed, small models are trained from several seeds on our own phrasebook,
@@ -365,7 +331,6 @@ def claims(*, only: tuple[str, ...] | None, seeds: int, output: Path, as_json: b
     transduce reproduce claims --only arithmetic,restricted -o claims
     """
     signals.ignore_checkpoint_signal()
-    from transduce.machine.process_settings import keep_freed_memory, use_threads
     from transduce.reproduce import claims as measure_claims
 
     keep_freed_memory()
@@ -376,31 +341,20 @@ def claims(*, only: tuple[str, ...] | None, seeds: int, output: Path, as_json: b
         click.get_current_context().exit(report.errors[0].exit_code)
 
 
-@command.command("table4")
-@click.argument("recipe", type=options.RecipeName(), default="table4/wsj")
-@add_options(TextOptions, "texts", TREES)
-@click.option(
-    "--test-trees",
-    type=FILE,
-    help="Trees to test on (default: section 23 if --trees is a Penn Treebank folder, else the "
-    "test set of the recipe's corpus).",
-)
-@click.option("--model", type=FILE, help="Score this trained parser instead of training one.")
-@click.option("--no-baselines", is_flag=True, help="Do not parse with the baselines.")
-@options.output_folder("A folder for the run, the model and the report.")
-@options.settings
-@options.as_json
-@options.quiet
+@options.make_command("table4", options.quiet, group=command)
 def table4(
     *,
-    recipe: Recipe,
-    texts: TextOptions,
-    test_trees: Path | None,
-    model: Path | None,
-    no_baselines: bool,
-    output: Path,
-    changes: Sequence[tuple[str, str]],
-    as_json: bool,
+    recipe: Recipe = argument(default="table4/wsj"),
+    texts: TextOptions = group(*TREES),
+    test_trees: Path | None = option(
+        "Trees to test on (default: section 23 if --trees is a Penn Treebank folder, else the test "
+        "set of the recipe's corpus)."
+    ),
+    model: Path | None = option("Score this trained parser instead of training one."),
+    no_baselines: bool = flag("Do not parse with the baselines."),
+    output: Path = options.output_folder("A folder for the run, the model and the report."),
+    changes: Sequence[tuple[str, str]] = options.settings,
+    as_json: bool = options.as_json,
 ) -> None:
     """Train a parser, and compare its F1 with baselines and the paper's.
 
@@ -434,7 +388,4 @@ def table4(
             on_message=display.print_note,
             callbacks=callbacks,
         )
-    if as_json:
-        display.print_json(build_json(table))
-    else:
-        display.print_result(format_table(table))
+    display.print_found(build_json(table), [format_table(table)], as_json=as_json)

@@ -3,7 +3,7 @@
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
@@ -11,7 +11,7 @@ from typing import Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import INPUT, add_options, option, refuse_given
+from transduce.cli.options import INPUT, argument, flag, group, option, refuse_given
 from transduce.errors import InputError
 from transduce.scores.brackets.parameters import PARAMETERS
 from transduce.scores.brackets.report import BracketReport, BracketSummary
@@ -33,26 +33,7 @@ from transduce.text.arguments import read_text
 from transduce.text.files import FEWEST_LINES, describe_records
 
 MESSAGES = 10  # how many of EVALB's messages are printed at most
-TAGGING = "tagging accuracy"
 TREE = re.compile(r"\s*\(\S* ?\(.*\)\s*\)\s*")
-
-FIGURES: dict[str, Callable[[BracketSummary], float]] = {
-    "recall": lambda one: one.recall,
-    "precision": lambda one: one.precision,
-    "F1 of EVALB": lambda one: one.f1,
-    "F1, failed and skipped counted": lambda one: one.f1_of_all_sentences,
-    "complete match": lambda one: one.complete_match,
-    "crossing brackets a sentence": lambda one: one.crossing / one.valid if one.valid else 0.0,
-    TAGGING: lambda one: one.tag_accuracy,
-}
-COUNTS: dict[str, Callable[[BracketSummary], int]] = {
-    "sentences": lambda one: one.sentences,
-    "failed": lambda one: one.errors,
-    "skipped": lambda one: one.skipped,
-    "gold brackets": lambda one: one.gold,
-    "output brackets": lambda one: one.test,
-    "matched": lambda one: one.matched,
-}
 
 
 @final
@@ -61,20 +42,19 @@ class TreeOptions:
     """The options for scoring trees, which need --brackets."""
 
     parameters: str | None = option(
+        f"EVALB's parameters: {', '.join(PARAMETERS)}, or a .prm file (default: COLLINS).",
         metavar="NAME",
-        help=f"EVALB's parameters: {', '.join(PARAMETERS)}, or a .prm file (default: COLLINS).",
     )
     cutoff: int | None = option(
+        "Maximum sentence length, in words, for the second summary (default: set by --parameters, "
+        "usually 40).",
         type=click.IntRange(min=1),
-        help="Maximum sentence length, in words, for the second summary (default: set by "
-        "--parameters, usually 40).",
     )
-    gold_tags: bool = option(is_flag=True, help="Put the gold tags on the output's leaves first.")
-    clean: bool = option(
-        is_flag=True,
-        help="GOLD is a treebank's file: remove outer brackets, traces and function tags first.",
+    gold_tags: bool = flag("Put the gold tags on the output's leaves first.")
+    clean: bool = flag(
+        "GOLD is a treebank's file: remove outer brackets, traces and function tags first."
     )
-    table: bool = option(is_flag=True, help="Print what EVALB prints, one line per sentence.")
+    table: bool = flag("Print what EVALB prints, one line per sentence.")
 
 
 @final
@@ -83,9 +63,9 @@ class Draws:
     """The options of --against, that is, the number of test sets that it draws and their seed."""
 
     samples: int = option(
-        default=SAMPLES, show_default=True, help="Number of test sets that --against draws."
+        "Number of test sets that --against draws.", default=SAMPLES, show_default=True
     )
-    seed: int = option(default=SEED, show_default=True, help="Seed of these draws.")
+    seed: int = option("Seed of these draws.", default=SEED, show_default=True)
 
 
 @final
@@ -98,66 +78,46 @@ class ScoreCommand(click.Command):
             formatter.write_dl([(name, metric.description) for name, metric in METRICS.items()])
 
 
-@click.command("score", cls=ScoreCommand)
-@click.argument("hypotheses", type=INPUT)
-@click.argument("references", metavar="REFERENCE...", nargs=-1, required=True, type=INPUT)
-@click.option(
-    "--metric",
-    "metrics",
-    type=click.Choice(list(METRICS)),
-    multiple=True,
-    metavar="METRIC",
-    help=f"A metric from the list below; may be repeated (default: {', '.join(USUAL_METRICS)}).",
-)
-@click.option(
-    "--language",
-    metavar="CODE",
-    help="The language of the text, such as de, which bleu-paper and bleu-paper-plain require. "
-    "For zh, ja and ko bleu and ter find words otherwise (default: by the script).",
-)
-@click.option(
-    "--brackets", is_flag=True, help="Score trees: GOLD and OUTPUT have one tree on each line."
-)
-@add_options(TreeOptions, "trees")
-@click.option(
-    "--spans",
-    is_flag=True,
-    help="Score labels: GOLD and OUTPUT have a token, a tab and its label on each line.",
-)
-@click.option(
-    "--scheme",
-    type=click.Choice(list(SCHEMES)),
-    help="Which labels form a span (default: bio, which also reads IOB2). bio-strict: as in "
-    "seqeval's strict mode; raw: each run of one label.",
-)
-@click.option(
-    "--alignments",
-    is_flag=True,
-    help="Score alignments: GOLD and OUTPUT have one pair's links on each line, such as 0-0 1-2. "
-    "In GOLD, 1p2 marks a possible link.",
-)
-@click.option(
-    "--against",
-    type=INPUT,
-    metavar="OTHER",
-    help="Another output of the same lines: test whether the difference is more than chance.",
-)
-@add_options(Draws, "draws")
-@options.as_json
+@options.make_command("score", kind=ScoreCommand)
 def command(
     *,
-    hypotheses: Path,
-    references: Sequence[Path],
-    metrics: Sequence[str],
-    language: str | None,
-    brackets: bool,
-    trees: TreeOptions,
-    spans: bool,
-    scheme: str | None,
-    alignments: bool,
-    against: Path | None,
-    draws: Draws,
-    as_json: bool,
+    hypotheses: Path = argument(type=INPUT),
+    references: Sequence[Path] = argument(
+        metavar="REFERENCE...", nargs=-1, required=True, type=INPUT
+    ),
+    metrics: Sequence[str] = option(
+        f"A metric from the list below; may be repeated (default: {', '.join(USUAL_METRICS)}).",
+        "--metric",
+        type=click.Choice(list(METRICS)),
+        multiple=True,
+        metavar="METRIC",
+    ),
+    language: str | None = option(
+        "The language of the text, such as de, which bleu-paper and bleu-paper-plain require. For "
+        "zh, ja and ko bleu and ter find words otherwise (default: by the script).",
+        metavar="CODE",
+    ),
+    brackets: bool = flag("Score trees: GOLD and OUTPUT have one tree on each line."),
+    trees: TreeOptions = group(),
+    spans: bool = flag(
+        "Score labels: GOLD and OUTPUT have a token, a tab and its label on each line."
+    ),
+    scheme: str | None = option(
+        "Which labels form a span (default: bio, which also reads IOB2). bio-strict: as in "
+        "seqeval's strict mode; raw: each run of one label.",
+        type=click.Choice(list(SCHEMES)),
+    ),
+    alignments: bool = flag(
+        "Score alignments: GOLD and OUTPUT have one pair's links on each line, such as 0-0 1-2. In "
+        "GOLD, 1p2 marks a possible link."
+    ),
+    against: Path | None = option(
+        "Another output of the same lines: test whether the difference is more than chance.",
+        type=INPUT,
+        metavar="OTHER",
+    ),
+    draws: Draws = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Score translations, trees, labels or word alignments.
 
@@ -270,14 +230,12 @@ def report_alignments(
         display.print_comparison(found, (output, against), as_json=as_json)
         return
     score = score_alignments(gold, output)
-    if as_json:
-        display.print_json(score.as_json())
-        return
     links = (
         "precision {precision:.2f} | recall {recall:.2f} | {links:,} links | {sure:,} sure of "
         "{gold:,} gold links"
     )
-    display.print_result(str(score), links.format(**score.details))
+    lines = [str(score), links.format(**score.details)]
+    display.print_found(score.as_json(), lines, as_json=as_json)
 
 
 def report_labels(
@@ -289,10 +247,7 @@ def report_labels(
             display.print_comparison(found, (output, against), as_json=as_json)
         return
     report = score_tags(gold, output, scheme=scheme)
-    if as_json:
-        display.print_json(report.as_json())
-    else:
-        display.print_result(*format_report(report))
+    display.print_found(report.as_json(), format_report(report), as_json=as_json)
 
 
 def format_report(report: SpanReport) -> Iterator[str]:
@@ -345,18 +300,35 @@ def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[s
     columns = {"all": report.every_sentence}
     if short := report.short_sentences:
         columns[f"<= {report.parameters.cutoff} words"] = short
-    rows = [[report.parameters.name, *columns]]
-    for name, count in COUNTS.items():
-        rows.append([name, *(f"{count(one):,}" for one in columns.values())])
-    for name, figure in FIGURES.items():
-        if name != TAGGING or has_own_tags:
-            rows.append([name, *(format_number(figure(one)) for one in columns.values())])
-    yield from display.align_columns(rows, align_right=True)
+    cells = [format_summary(one, has_own_tags=has_own_tags) for one in columns.values()]
+    rows = [[name, *(one[name] for one in cells)] for name in cells[0]]
+    yield from display.align_columns([[report.parameters.name, *columns], *rows], align_right=True)
 
 
-def format_number(number: float) -> str:
-    """Format a number with two decimals; return "-" for nan."""
-    return "-" if math.isnan(number) else f"{number:.2f}"
+def format_summary(one: BracketSummary, *, has_own_tags: bool) -> dict[str, str]:
+    """Return the counts and scores of some sentences by name; a score that is nan becomes "-"."""
+    counts = {
+        "sentences": one.sentences,
+        "failed": one.errors,
+        "skipped": one.skipped,
+        "gold brackets": one.gold,
+        "output brackets": one.test,
+        "matched": one.matched,
+    }
+    scores = {
+        "recall": one.recall,
+        "precision": one.precision,
+        "F1 of EVALB": one.f1,
+        "F1, failed and skipped counted": one.f1_of_all_sentences,
+        "complete match": one.complete_match,
+        "crossing brackets a sentence": one.crossing / one.valid if one.valid else 0.0,
+    }
+    if has_own_tags:
+        scores["tagging accuracy"] = one.tag_accuracy
+    formatted = {name: f"{count:,}" for name, count in counts.items()}
+    for name, value in scores.items():
+        formatted[name] = "-" if math.isnan(value) else f"{value:.2f}"
+    return formatted
 
 
 def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:

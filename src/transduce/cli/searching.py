@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING, final
 import click
 
 from transduce.cli import display
-from transduce.cli.options import FILE, FiniteRange, option
+from transduce.cli.options import FiniteRange, flag, option
 from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, estimate_own_load
+from transduce.machine.limits import available_cpus, free_memory_bytes
+from transduce.machine.process_settings import (
+    collect_garbage_rarely,
+    keep_freed_memory,
+    use_threads,
+)
 from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WIDEST_BEAM, Sampling
+from transduce.text.files import is_file, read_lines
 from transduce.text.languages import SAMPLE_LINES, describe_wrong_language, find_wrong_side
 
 if TYPE_CHECKING:
@@ -34,36 +41,35 @@ class BeamOptions:
     """The options of beam search. None leaves the recipe's setting as it is."""
 
     beam: int | None = option(
+        "Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
         type=click.IntRange(1, WIDEST_BEAM),
-        help="Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
     )
     alpha: float | None = option(
+        "Strength of the length penalty (default: the recipe's; the paper's is 0.6).",
         type=FiniteRange(min=0),
-        help="Strength of the length penalty (default: the recipe's; the paper's is 0.6).",
     )
     gamma: float | None = option(
+        "Reward for each symbol with --penalty reward (default: the recipe's).",
         type=FiniteRange(min=0),
-        help="Reward for each symbol with --penalty reward (default: the recipe's).",
     )
     penalty: str | None = option(
+        f"Score of a hypothesis of n symbols, END included (default: the recipe's). {FORMULAS}.",
         type=click.Choice(list(PENALTIES)),
-        help=f"Score of a hypothesis of n symbols, END included (default: the recipe's). "
-        f"{FORMULAS}.",
     )
     extra_length: int | None = option(
-        type=click.IntRange(min=1),
-        help="How many pieces longer than its input an output may be (default: the recipe's; the "
+        "How many pieces longer than its input an output may be (default: the recipe's; the "
         "paper's is 50).",
+        type=click.IntRange(min=1),
     )
     stop: str | None = option(
+        "When the search for a sentence ends: exact, when no better output can follow; early, also "
+        "when as many outputs as the beam is wide have ended (default: the recipe's).",
         type=click.Choice(STOPS),
-        help="When the search for a sentence ends: exact, when no better output can follow; early, "
-        "also when as many outputs as the beam is wide have ended (default: the recipe's).",
     )
     batch_size: int | None = option(
+        "Sentences searched at once; in float32 no output depends on it. Halved when memory runs "
+        "out.",
         type=click.IntRange(min=1),
-        help="Sentences searched at once; in float32 no output depends on it. Halved when memory "
-        "runs out.",
     )
 
     def given(self) -> dict[str, int | float | str]:
@@ -76,20 +82,16 @@ class BeamOptions:
 class SamplingOptions:
     """The options of sampling. None leaves the default of `Sampling` as it is."""
 
-    sample: bool = option(
-        is_flag=True, help="Draw outputs at random instead of searching for the best."
-    )
+    sample: bool = flag("Draw outputs at random instead of searching for the best.")
     temperature: float | None = option(
-        type=float, help="Divisor of log P when sampling; above 1 outputs vary more (default: 1)."
+        "Divisor of log P when sampling; above 1 outputs vary more (default: 1)."
     )
-    top_k: int | None = option(type=int, help="Draw only from this many of the likeliest symbols.")
+    top_k: int | None = option("Draw only from this many of the likeliest symbols.")
     top_p: float | None = option(
-        type=float,
-        help="Draw only from the smallest set of likeliest symbols whose total probability reaches "
-        "this.",
+        "Draw only from the smallest set of likeliest symbols whose total probability reaches this."
     )
     seed: int | None = option(
-        type=int, help="Seed of sampling; equal seeds and lines give equal outputs (default: 1)."
+        "Seed of sampling; equal seeds and lines give equal outputs (default: 1)."
     )
 
     def choose(self, beam: BeamOptions) -> Sampling | None:
@@ -111,30 +113,25 @@ class ModelOptions:
     """The options of loading and running models; --workers and --threads exclude each other."""
 
     ensemble: tuple[Path, ...] = option(
-        type=FILE,
+        "Another model for an ensemble, which averages probabilities; may be repeated.",
         multiple=True,
-        default=(),
-        help="Another model for an ensemble, which averages probabilities; may be repeated.",
     )
     precision: str = option(
+        "bfloat16 is faster on processors that support it, int8 on most. Both can change outputs; "
+        "a few in 1,000 then also depend on batch size, workers and line order. auto picks the "
+        "fastest format whose quality was measured on this kind of processor.",
         type=click.Choice(INFERENCE_PRECISIONS),
         default="float32",
-        help="bfloat16 is faster on processors that support it, int8 on most. Both can change "
-        "outputs; a few in 1,000 then also depend on batch size, workers and line order. auto "
-        "picks the fastest format whose quality was measured on this kind of processor.",
     )
-    strict: bool = option(
-        is_flag=True, help="Refuse a sentence longer than the model takes, instead of warning."
-    )
+    strict: bool = flag("Refuse a sentence longer than the model takes, instead of warning.")
     workers: int | None = option(
+        "Processes of one thread each; in float32 results do not depend on it (default: one for "
+        "every 1,000 lines of a file, limited by idle cores and free memory).",
         type=click.IntRange(1, MOST_PROCESSES),
-        help="Processes of one thread each; in float32 results do not depend on it (default: one "
-        "for every 1,000 lines of a file, limited by idle cores and free memory).",
     )
     threads: int | None = option(
+        "Use one process with this many threads, for input that arrives line by line (default: 1).",
         type=click.IntRange(1, MOST_PROCESSES),
-        help="Use one process with this many threads, for input that arrives line by line "
-        "(default: 1).",
     )
 
     def __post_init__(self) -> None:
@@ -152,7 +149,6 @@ class ModelOptions:
         if self.workers or self.threads is not None:
             return self.workers or 1
         from transduce.machine.device import select_device
-        from transduce.machine.limits import available_cpus, free_memory_bytes
 
         cores = available_cpus()
         lines = count_lines(cores * LINES_PER_WORKER) if cores > 1 else 0
@@ -167,11 +163,9 @@ class ModelOptions:
         return count if count == 1 or select_device().type == "cpu" else 1  # a GPU is not shared
 
 
-keep_option = click.option(
-    "--no-keep",
-    is_flag=True,
-    help="Let the model translate placeholders such as {0}, URLs and e-mail addresses instead of "
-    "copying them, and do not check that numbers come back.",
+no_keep = flag(
+    "Let the model translate placeholders such as {0}, URLs and e-mail addresses instead of "
+    "copying them, and do not check that numbers come back."
 )
 
 
@@ -200,7 +194,6 @@ class TranslatorChoice:
         """Load the models as one translator; refuse another task, and --nbest above the beam."""
         from transduce.inference.load import choose_precision, load
         from transduce.machine.device import select_device
-        from transduce.machine.process_settings import collect_garbage_rarely, keep_freed_memory
         from transduce.tasks import require_task
 
         keep_freed_memory()
@@ -231,8 +224,6 @@ class TranslatorChoice:
         The translator passes warnings to `on_warning`. Prints a note on each model that is an
         unfinished run.
         """
-        from transduce.machine.process_settings import use_threads
-
         warn_if_unfinished(self.folders)
         use_threads(self.models.threads or 1)
         translator = replace(self.load(), on_warning=on_warning)
@@ -308,8 +299,6 @@ def load_in_worker(load: "Callable[[], Translator]") -> "Translator":
 
 def count_file_lines(path: Path, most: int) -> int:
     """Return the number of lines of a file, at most `most`; 0 for pipes and other special files."""
-    from transduce.text.files import is_file, read_lines
-
     return sum(1 for _ in islice(read_lines(path), most)) if is_file(path) else 0
 
 

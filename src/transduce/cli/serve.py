@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, signals
-from transduce.cli.options import FILE, add_options
-from transduce.cli.searching import BeamOptions, ModelOptions, keep_option, warn_if_unfinished
+from transduce.cli import display, options, signals
+from transduce.cli.options import argument, group, option
+from transduce.cli.searching import BeamOptions, ModelOptions, no_keep, warn_if_unfinished
 from transduce.errors import InputError
+from transduce.machine.limits import raise_open_file_limit
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.text.languages import parse_languages
@@ -23,71 +24,53 @@ if TYPE_CHECKING:
     from transduce.serve.messages import Ready
 
 
-@click.command("serve")
-@click.argument("models", nargs=-1, required=True, type=FILE)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    help="The address to listen on (default: 127.0.0.1, which only this machine reaches).",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=5000,
-    help="The port to listen on (default: 5000); 0 chooses a free one.",
-)
-@click.option(
-    "--api-key",
-    default=lambda: os.environ.get(
-        "TRANSDUCE_API_KEY"
-    ),  # click's envvar takes an empty value as none
-    help="The key that requests must carry. The environment variable TRANSDUCE_API_KEY sets it "
-    "without showing it to other users of this machine.",
-)
-@click.option(
-    "--allow-host",
-    "allowed_hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Also accept requests addressed to this host name, such as that of a reverse proxy; may "
-    "be repeated.",
-)
-@click.option(
-    "--allow-origin",
-    "allowed_origins",
-    multiple=True,
-    metavar="ORIGIN",
-    help="Let the pages of this web site, such as https://example.org, use the server; may be "
-    "repeated.",
-)
-@click.option(
-    "--languages",
-    type=parse_languages,
-    metavar="SOURCE-TARGET",
-    multiple=True,
-    help="Codes of a model's languages, such as en-fr, that replace its own; once for each model.",
-)
-@add_options(BeamOptions, "beam")
-@keep_option
-@add_options(
-    ModelOptions,
-    "loading",
-    ("precision", "workers", "threads"),
-    workers="Number of search processes of one thread for each model (default: 1).",
-    threads="Run one search process per model, with this many threads (default: 1).",
-)
+@options.make_command("serve")
 def command(
     *,
-    models: tuple[Path, ...],
-    host: str,
-    port: int,
-    api_key: str | None,
-    allowed_hosts: tuple[str, ...],
-    allowed_origins: tuple[str, ...],
-    languages: tuple[tuple[str, ...], ...],
-    beam: BeamOptions,
-    no_keep: bool,
-    loading: ModelOptions,
+    models: tuple[Path, ...] = argument(nargs=-1, required=True),
+    host: str = option(
+        "The address to listen on (default: 127.0.0.1, which only this machine reaches).",
+        default="127.0.0.1",
+    ),
+    port: int = option(
+        "The port to listen on (default: 5000); 0 chooses a free one.",
+        type=click.IntRange(0, 65535),
+        default=5000,
+    ),
+    api_key: str | None = option(
+        "The key that requests must carry. The environment variable TRANSDUCE_API_KEY sets it "
+        "without showing it to other users of this machine.",
+        default=lambda: os.environ.get("TRANSDUCE_API_KEY"),
+    ),
+    allowed_hosts: tuple[str, ...] = option(
+        "Also accept requests addressed to this host name, such as that of a reverse proxy; may be "
+        "repeated.",
+        "--allow-host",
+        multiple=True,
+        metavar="NAME",
+    ),
+    allowed_origins: tuple[str, ...] = option(
+        "Let the pages of this web site, such as https://example.org, use the server; may be "
+        "repeated.",
+        "--allow-origin",
+        multiple=True,
+        metavar="ORIGIN",
+    ),
+    languages: tuple[tuple[str, ...], ...] = option(
+        "Codes of a model's languages, such as en-fr, that replace its own; once for each model.",
+        type=parse_languages,
+        metavar="SOURCE-TARGET",
+        multiple=True,
+    ),
+    beam: BeamOptions = group(),
+    no_keep: bool = no_keep,
+    loading: ModelOptions = group(
+        "precision",
+        "workers",
+        "threads",
+        workers="Number of search processes of one thread for each model (default: 1).",
+        threads="Run one search process per model, with this many threads (default: 1).",
+    ),
 ) -> None:
     """Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.
 
@@ -104,9 +87,9 @@ def command(
     require_packages()
     if any((folder / "run.json").exists() for folder in models):  # the check imports torch, 200 MB
         warn_if_unfinished(models)
-    from transduce.machine.limits import raise_open_file_limit
+    from transduce.serve.guard import ServerSettings
     from transduce.serve.search_process import ModelChoice
-    from transduce.serve.server import ServerSettings, serve
+    from transduce.serve.server import serve
 
     require(
         len(languages) in (0, len(models)),

@@ -41,23 +41,18 @@ class SignalsDeferred(MetaPathFinder):
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
-            deferred = defer_signals(spec.loader.exec_module)
-            spec.loader.exec_module = deferred  # type: ignore[method-assign, assignment]
+            load = spec.loader.exec_module
+
+            def execute(module: ModuleType) -> None:
+                received: list[int] = []
+                handler: Handler = lambda number, _: received.append(number)  # noqa: E731
+                with install_handlers(dict.fromkeys(list_ending_signals(), handler)):
+                    load(module)
+                if received:
+                    signal.raise_signal(received[0])
+
+            spec.loader.exec_module = execute  # type: ignore[method-assign]
         return spec
-
-
-def defer_signals(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    """Return a function that calls `load`, and delays ending signals until `load` returns."""
-
-    def execute(module: ModuleType) -> None:
-        received: list[int] = []
-        handler: Handler = lambda number, _: received.append(number)  # noqa: E731
-        with install_handlers(dict.fromkeys(list_ending_signals(), handler)):
-            load(module)
-        if received:
-            signal.raise_signal(received[0])
-
-    return execute
 
 
 @contextmanager

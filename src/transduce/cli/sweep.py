@@ -6,11 +6,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import CORPUS, TextOptions
-from transduce.cli.options import add_options
+from transduce.cli.options import argument, group, option
 from transduce.cli.training import display_training
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
@@ -20,34 +18,25 @@ if TYPE_CHECKING:
     from transduce.training.progress import TrainingCallbacks
 
 
-@click.command("sweep")
-@click.argument("recipe", type=options.RecipeName(), required=False)
-@add_options(TextOptions, "texts", CORPUS)
-@click.option(
-    "--vary",
-    type=options.Change(),
-    multiple=True,
-    required=True,
-    metavar="SETTING=VALUES",
-    help="A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
-)
-@options.output_folder("A folder for the prepared corpus and a run for each combination.")
-@options.scale
-@options.settings
-@options.languages
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("sweep", options.quiet, options.no_progress)
 def command(
     *,
-    recipe: Recipe | None,
-    texts: TextOptions,
-    vary: Sequence[tuple[str, str]],
-    output: Path,
-    scale: str | None,
-    changes: Sequence[tuple[str, str]],
-    languages: tuple[str, ...] | None,
-    as_json: bool,
+    recipe: Recipe | None = argument(required=False),
+    texts: TextOptions = group(*CORPUS),
+    vary: Sequence[tuple[str, str]] = option(
+        "A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
+        type=options.Change(),
+        multiple=True,
+        required=True,
+        metavar="SETTING=VALUES",
+    ),
+    output: Path = options.output_folder(
+        "A folder for the prepared corpus and a run for each combination."
+    ),
+    scale: str | None = options.scale,
+    changes: Sequence[tuple[str, str]] = options.settings,
+    languages: tuple[str, ...] | None = options.languages,
+    as_json: bool = options.as_json,
 ) -> None:
     """Train RECIPE, or one made for the text, with every combination of some settings.
 
@@ -66,13 +55,7 @@ def command(
     transduce sweep multi30k-en-de -o SWEEP --vary search.beam=1,4,8 --vary search.alpha=0,0.6,1
     """
     signals.ignore_checkpoint_signal()
-    from transduce.runs.sweep import (
-        format_rows,
-        prepare_sweep,
-        split_search,
-        train_combinations,
-        warn_of_chance,
-    )
+    from transduce.runs import sweep
     from transduce.runs.text_names import to_language_settings
 
     recipe, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.find_text("dev_"))
@@ -80,20 +63,20 @@ def command(
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     with display.show_pair_count() as on_progress:
         settings = {**dict(changes), **to_language_settings(languages)}
-        start, combinations = prepare_sweep(
+        start, combinations = sweep.prepare_sweep(
             output, named_texts, recipe, settings, chosen, on_progress, display.print_note
         )
     with signals.ending_signals_as_interrupts():
-        rows = train_combinations(output, start, combinations, display_combination)
+        rows = sweep.train_combinations(output, start, combinations, display_combination)
     if as_json:
         for row in rows:
             display.print_json(row.as_json())
         return
-    display.print_result(format_rows(rows))
-    if chance := warn_of_chance(rows):
+    display.print_result(sweep.format_rows(rows))
+    if chance := sweep.warn_of_chance(rows):
         display.print_note(f"note: {chance}")
     if rows[0].model is not None:
-        _, search = split_search(rows[0].settings)
+        _, search = sweep.split_search(rows[0].settings)
         best = " ".join(f"{path}={value}" for path, value in search.items())
         equal = sum(row.score == rows[0].score for row in rows[1:])
         tie = f"; {equal} of the other combinations score the same" if equal else ""

@@ -5,43 +5,30 @@ from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from transduce.cli import options
-from transduce.cli.line_outputs import SHOWN, WarningPrinter, open_output, read_words, write_lines
-from transduce.cli.options import FILE, INPUT, add_options
+from transduce.cli.line_outputs import WarningPrinter, open_output, read_words, write_lines
+from transduce.cli.options import INPUT, argument, flag, group
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_language
+from transduce.text.words import split_words
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 
-@click.command("tag")
-@click.argument("model", type=FILE)
-@click.argument("input", type=INPUT, default="-")
-@options.output("The file to write (default: standard output).")
-@click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into tokens.")
-@click.option(
-    "--unconstrained",
-    is_flag=True,
-    help="Do not force one label per token; outputs with too many or too few labels are repaired "
-    "and counted.",
-)
-@add_options(BeamOptions, "beam")
-@add_options(ModelOptions, "models")
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("tag", options.quiet, options.no_progress)
 def command(
     *,
-    model: Path,
-    input: Path,  # noqa: A002 - the argument's name in the help
-    output: Path | None,
-    tokenise: bool,
-    unconstrained: bool,
-    beam: BeamOptions,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    input: Path = argument(type=INPUT, default="-"),  # noqa: A002 - the argument's name in the help
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    tokenise: bool = flag("INPUT is raw text: split its lines into tokens."),
+    unconstrained: bool = flag(
+        "Do not force one label per token; outputs with too many or too few labels are repaired "
+        "and counted."
+    ),
+    beam: BeamOptions = group(),
+    models: ModelOptions = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Label every token of the sentences of INPUT with MODEL.
 
@@ -51,13 +38,12 @@ def command(
     warning.
     """
     from transduce.tasks.tagging import Tagging, format_labels
-    from transduce.text.words import split_words
 
     options.require_writable(output, input)
     choice = TranslatorChoice(
         model, models, beam, constrained=not unconstrained, task=Tagging, command="tag"
     )
-    on_warning = WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter()
     translator = choice.open(on_warning, input)
     words = read_words(input, tokenise=tokenise)
     sentences, for_search = tee(warn_of_language(translator, words))

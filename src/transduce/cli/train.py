@@ -14,20 +14,20 @@ import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TRAINING, TextOptions
-from transduce.cli.options import FILE, FiniteRange, add_options, option
+from transduce.cli.options import FiniteRange, argument, flag, group, option
 from transduce.cli.training import display_run
 from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
+from transduce.text.arguments import ignore_event
 from transduce.training.distributed.rank import ProcessRank
 
 if TYPE_CHECKING:
     from transduce.checkpoint.stored_model import StoredModel
     from transduce.runs.copies import RunCopy
     from transduce.runs.prepared_corpus import PreparedCorpus
-    from transduce.runs.training_inputs import PreparedTraining, TrainingInputs
     from transduce.training.distributed.torch_group import Rendezvous
 
 
@@ -37,19 +37,17 @@ class ProcessOptions:
     """The options of training with several processes, and the rank of this process."""
 
     workers: int = option(
+        "Number of processes on this machine that share every update.",
         type=click.IntRange(min=1, max=1_024),
         default=1,
         show_default=True,
-        help="Number of processes on this machine that share every update.",
     )
-    exact: bool = option(
-        is_flag=True, help="Results equal to the bit for any number of processes; slower."
-    )
+    exact: bool = flag("Results equal to the bit for any number of processes; slower.")
     lost_after: float = option(
+        "Seconds without communication after which a process counts as lost.",
         type=FiniteRange(min=1),
         default=60,
         show_default=True,
-        help="Seconds without communication after which a process counts as lost.",
     )
     rank: ProcessRank = field(default_factory=lambda: ProcessRank.from_environment(os.environ))
 
@@ -71,45 +69,29 @@ class ProcessOptions:
         return Rendezvous(self.rank, self.lost_after, exact=self.exact)
 
 
-@click.command("train")
-@click.argument("recipe", type=options.RecipeName(), required=False)
-@add_options(TextOptions, "texts", TRAINING)
-@click.option("--store", type=FILE, help="A corpus that `transduce prepare` made.")
-@options.output_folder("The run folder: a new one, or that of a run to resume.")
-@options.name
-@options.languages
-@click.option(
-    "--minutes",
-    type=FiniteRange(0, 1_000_000, min_open=True),
-    help="Without a recipe: choose model size and number of updates so that training takes about "
-    "this many minutes on this machine.",
-)
-@options.scale
-@options.settings
-@add_options(ProcessOptions, "processes")
-@click.option("--tensorboard", is_flag=True, help="Also write curves to RUN/tensorboard.")
-@click.option(
-    "--copy-to",
-    metavar="ADDRESS",
-    help="Copy the run after every checkpoint, to a folder or to what fsspec opens, such as "
-    "s3://bucket/run; where RUN is missing or empty, go on from the copy.",
-)
-@options.quiet
-@options.no_progress
-def command(
+@options.make_command("train", options.quiet, options.no_progress)
+def command(  # noqa: PLR0915 - all steps of a training, in order
     *,
-    recipe: Recipe | None,
-    texts: TextOptions,
-    store: Path | None,
-    output: Path,
-    name: str | None,
-    languages: tuple[str, ...] | None,
-    minutes: float | None,
-    scale: str | None,
-    changes: Sequence[tuple[str, str]],
-    processes: ProcessOptions,
-    tensorboard: bool,
-    copy_to: str | None,
+    recipe: Recipe | None = argument(required=False),
+    texts: TextOptions = group(*TRAINING),
+    store: Path | None = option("A corpus that `transduce prepare` made."),
+    output: Path = options.output_folder("The run folder: a new one, or that of a run to resume."),
+    name: str | None = options.name,
+    languages: tuple[str, ...] | None = options.languages,
+    minutes: float | None = option(
+        "Without a recipe: choose model size and number of updates so that training takes about "
+        "this many minutes on this machine.",
+        type=FiniteRange(0, 1_000_000, min_open=True),
+    ),
+    scale: str | None = options.scale,
+    changes: Sequence[tuple[str, str]] = options.settings,
+    processes: ProcessOptions = group(),
+    tensorboard: bool = flag("Also write curves to RUN/tensorboard."),
+    copy_to: str | None = option(
+        "Copy the run after every checkpoint, to a folder or to what fsspec opens, such as "
+        "s3://bucket/run; where RUN is missing or empty, go on from the copy.",
+        metavar="ADDRESS",
+    ),
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
@@ -131,16 +113,19 @@ def command(
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
     from transduce.checkpoint.run_file import is_run
+    from transduce.cli.prepare import describe_corpus
     from transduce.durable.lock import create_and_lock_folder
     from transduce.runs.copies import open_copy
-    from transduce.runs.training_inputs import TrainingInputs
-    from transduce.runs.training_run import require_run_folder
+    from transduce.runs.training_inputs import TrainingInputs, prepare_training
+    from transduce.runs.training_run import require_run_folder, train_as_follower
 
     keep_freed_memory()
     with silence_repeated_errors(processes):
         rendezvous = processes.open_rendezvous()
         if rendezvous is not None and processes.rank.rank:
-            sys.exit(follow_rank_0(rendezvous, output, store))
+            with signals.signals_as_requests(ignore_event) as requests:
+                finished = train_as_follower(output, store, rendezvous, requests)
+            sys.exit(0 if finished else 128 + requests.stop_signal)
         texts.require_no_text(store)
         require_run_folder(output)
         was_run = is_run(output)
@@ -164,7 +149,10 @@ def command(
             rank=processes.rank,
         )
         with create_and_lock_folder(output), hint_at_copy(output, address):
-            prepared = prepare(inputs)
+            with display.show_pair_count() as on_progress:
+                prepared = prepare_training(inputs, on_progress)
+            report = describe_corpus(prepared.corpus) if prepared.is_new_corpus else []
+            display.print_note(*prepared.reasons, *report)
             train_with_display(
                 output,
                 prepared.recipe,
@@ -176,18 +164,6 @@ def command(
                 copy=copy,
             )
     display.print_note(f"hint: transduce average {shlex.quote(str(output))} -o MODEL")
-
-
-def prepare(inputs: "TrainingInputs") -> "PreparedTraining":
-    """Choose a recipe, prepare its corpus and return both; print the reasons and pair counts."""
-    from transduce.cli.prepare import describe_corpus
-    from transduce.runs.training_inputs import prepare_training
-
-    with display.show_pair_count() as on_progress:
-        prepared = prepare_training(inputs, on_progress)
-    report = describe_corpus(prepared.corpus) if prepared.is_new_corpus else []
-    display.print_note(*prepared.reasons, *report)
-    return prepared
 
 
 def train_with_display(
@@ -224,16 +200,6 @@ def train_with_display(
     if not run.is_finished:
         display.print_note("hint: the same command goes on from here")
         sys.exit(128 + run.stop_signal)
-
-
-def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
-    """Join rank 0's training as another rank until the training ends; return the exit code."""
-    from transduce.runs.training_run import train_as_follower
-    from transduce.text.arguments import ignore_event
-
-    with signals.signals_as_requests(ignore_event) as requests:
-        finished = train_as_follower(folder, store, rendezvous, requests)
-    return 0 if finished else 128 + requests.stop_signal
 
 
 def launch_and_wait(options: ProcessOptions) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from transduce.cli import display, signals
+from transduce.durable.files import raise_save_errors
 from transduce.errors import InputError
 from transduce.settings import Recipe
 from transduce.text.arguments import ignore_event
@@ -276,7 +277,6 @@ def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[Tr
     """
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install tensorboard")
-    from transduce.durable.files import raise_save_errors
     from transduce.runs.training_run import CURVES
 
     writer: SummaryWriter | None = None

@@ -18,7 +18,6 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.line_outputs import (
-    SHOWN,
     TextCounter,
     WarningPrinter,
     as_text,
@@ -28,16 +27,17 @@ from transduce.cli.line_outputs import (
     show_line_count,
     write_lines,
 )
-from transduce.cli.options import FILE, INPUT, add_options
+from transduce.cli.options import INPUT, argument, flag, group, option
 from transduce.cli.searching import (
     BeamOptions,
     ModelOptions,
     SamplingOptions,
     TranslatorChoice,
-    keep_option,
+    no_keep,
     warn_of_language,
 )
 from transduce.durable.files import PACKED
+from transduce.durable.folder import atomic_folder
 from transduce.settings.fields import require
 from transduce.text.documents.read import FORMATS, SUFFIXES, detect_format
 from transduce.text.files import (
@@ -46,6 +46,8 @@ from transduce.text.files import (
     describe_records,
     display_name,
     name_markup,
+    read_lines,
+    read_short_lines,
 )
 
 if TYPE_CHECKING:
@@ -56,73 +58,48 @@ HEAD_LINES = 1_000  # of a file that is named as a document, to see whether it i
 OF_LINES = ("nbest", "as_json", "align", "prefix", "line_buffered", "shard", "on")
 
 
-@click.command("translate")
-@click.argument("model", type=FILE)
-@click.argument("input", type=INPUT, default="-")
-@options.output("The file to write (default: standard output).")
-@click.option(
-    "--prefix", type=INPUT, help="A file with the forced beginning of each line's output."
-)
-@add_options(BeamOptions, "beam")
-@add_options(SamplingOptions, "sampling")
-@click.option(
-    "--nbest",
-    type=click.IntRange(min=1),
-    default=1,
-    help="Up to N outputs per line, printed with scores; fewer if the search finds fewer.",
-)
-@click.option(
-    "--align",
-    is_flag=True,
-    help="Add the links between source and output words, TEXT ||| 0-0 1-2, as `transduce align` "
-    "prints them.",
-)
-@click.option(
-    "--line-buffered",
-    is_flag=True,
-    help="Write each line before the next is read, for programs that wait for it; slower.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(list(FORMATS)),
-    help="Treat INPUT as a document in this format: translate its sentences and keep everything "
-    "else.",
-)
-@click.option(
-    "--shard",
-    metavar="I/N",
-    help="Translate only shard I of N of the lines, such as 2/8, into the folder OUTPUT, for "
-    "`transduce merge`; slurm takes both numbers from the task of a Slurm array.",
-)
-@click.option(
-    "--on",
-    metavar="ray[=ADDRESS]",
-    help="With --shard all/N: translate all N shards as tasks of Ray, on this machine or on the "
-    "cluster at ADDRESS.",
-)
-@keep_option
-@add_options(ModelOptions, "models")
-@options.as_json
-@options.quiet
-@options.no_progress
+@options.make_command("translate", options.quiet, options.no_progress)
 def command(  # noqa: PLR0915 - all steps of a translation, in order
     *,
-    model: Path,
-    input: Path,  # noqa: A002 - the argument's name in the help
-    output: Path | None,
-    prefix: Path | None,
-    beam: BeamOptions,
-    sampling: SamplingOptions,
-    nbest: int,
-    align: bool,
-    line_buffered: bool,
-    form: str | None,
-    shard: str | None,
-    on: str | None,
-    no_keep: bool,
-    models: ModelOptions,
-    as_json: bool,
+    model: Path = argument(),
+    input: Path = argument(type=INPUT, default="-"),  # noqa: A002 - the argument's name in the help
+    output: Path | None = options.output("The file to write (default: standard output)."),
+    prefix: Path | None = option(
+        "A file with the forced beginning of each line's output.", type=INPUT
+    ),
+    beam: BeamOptions = group(),
+    sampling: SamplingOptions = group(),
+    nbest: int = option(
+        "Up to N outputs per line, printed with scores; fewer if the search finds fewer.",
+        type=click.IntRange(min=1),
+        default=1,
+    ),
+    align: bool = flag(
+        "Add the links between source and output words, TEXT ||| 0-0 1-2, as `transduce align` "
+        "prints them."
+    ),
+    line_buffered: bool = flag(
+        "Write each line before the next is read, for programs that wait for it; slower."
+    ),
+    form: str | None = option(
+        "Treat INPUT as a document in this format: translate its sentences and keep everything "
+        "else.",
+        "--format",
+        type=click.Choice(list(FORMATS)),
+    ),
+    shard: str | None = option(
+        "Translate only shard I of N of the lines, such as 2/8, into the folder OUTPUT, for "
+        "`transduce merge`; slurm takes both numbers from the task of a Slurm array.",
+        metavar="I/N",
+    ),
+    on: str | None = option(
+        "With --shard all/N: translate all N shards as tasks of Ray, on this machine or on the "
+        "cluster at ADDRESS.",
+        metavar="ray[=ADDRESS]",
+    ),
+    no_keep: bool = no_keep,
+    models: ModelOptions = group(),
+    as_json: bool = options.as_json,
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 
@@ -141,7 +118,6 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     from transduce.inference.translator import LINES_AT_ONCE
     from transduce.tasks import TextToText
     from transduce.tasks.signal import SignalTask, read_signal_sources
-    from transduce.text.files import read_short_lines
 
     options.require_one_standard_input(input, prefix)
     require(
@@ -149,7 +125,11 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
         "--workers and --line-buffered exclude each other: workers read many lines at once",
         "give one of them",
     )
-    require_usable_output(output, (input, prefix), shard, line_buffered=line_buffered)
+    if shard is None:
+        options.require_writable(output, input, prefix)
+    else:
+        fact = "--shard needs a folder, OUTPUT, and excludes --line-buffered"
+        require(output is not None and not line_buffered, fact, "--shard 1/8 -o FOLDER")
     choice = TranslatorChoice(
         model,
         models,
@@ -168,7 +148,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     is_document = note_structure(input)
     is_typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
     interactive = line_buffered or is_typed
-    on_warning = WarningPrinter() if interactive else WarningPrinter(most=SHOWN)
+    on_warning = WarningPrinter(most=sys.maxsize) if interactive else WarningPrinter()
     if on is not None:
         from transduce.cli.on_ray import run_shards
 
@@ -185,8 +165,7 @@ def command(  # noqa: PLR0915 - all steps of a translation, in order
     if text is not None:
         how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
-        if rows:
-            how["signals"] = hash_lines(read_signal_sources(input, rows[0]))
+        how |= {"signals": hash_lines(read_signal_sources(input, rows[0]))} if rows else {}
         part = build_shard_part(text, how, output)
     lines = part.cut(read_signal_sources(input, rows[0]) if rows else read_short_lines(input))
     noted = lines if is_document else note_markup(input, lines, count(part.first))
@@ -215,7 +194,6 @@ def hash_lines(lines: Iterable[str]) -> str:
 
 def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) -> None:
     """Write each output picture into a new folder as N.png for line N, or N-RANK.png for n-best."""
-    from transduce.durable.folder import atomic_folder
     from transduce.text.signals import Signal, write_png
 
     with atomic_folder(folder, kind="pictures", about={}) as writer:
@@ -224,17 +202,6 @@ def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) ->
                 name = f"{number}.png" if nbest == 1 else f"{number}-{rank}.png"
                 if signal := Signal.from_line(one.text):  # None for an empty line
                     writer.write(name, write_png(signal.to_pixels()))
-
-
-def require_usable_output(
-    output: Path | None, inputs: tuple[Path, Path | None], shard: str | None, *, line_buffered: bool
-) -> None:
-    """Refuse an unwritable output; for a shard, refuse a missing `output` or --line-buffered."""
-    if shard is None:
-        options.require_writable(output, *inputs)
-    else:
-        fact = "--shard needs a folder, OUTPUT, and excludes --line-buffered"
-        require(output is not None and not line_buffered, fact, "--shard 1/8 -o FOLDER")
 
 
 @final
@@ -293,7 +260,6 @@ def note_structure(file: Path) -> bool:
     Raises InputError if its first lines show a document, too, or it is named as a translation
     memory.
     """
-    from transduce.text.files import read_lines
     from transduce.text.pair_files import require_one_side
 
     if form := look_up_ending(file, SUFFIXES):
@@ -337,7 +303,7 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
     """Translate a document in the format `form`; write it, and print how many sentences it had."""
     from transduce.inference.documents import join_outputs, parse_document, translate_sentences
 
-    on_warning = WarningPrinter()
+    on_warning = WarningPrinter(most=sys.maxsize)
     translator = choice.open(on_warning)
     document = parse_document(translator, source, form)
     if form == "text":
@@ -351,18 +317,11 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
     on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
     for doubt in (*found.warnings, *found.for_review):
         display.print_message(f"warning: {doubt}")
-    review = "marked for review" if form == "po" else "named above for review"
-    display.print_note(describe_counts(found.sentences, found.kept, len(found.for_review), review))
-
-
-def describe_counts(sentences: int, kept: int, doubtful: int, review: str) -> str:
-    """Return a sentence with the counts translated now, translated before, and to be reviewed.
-
-    `review` says how the doubtful ones are known, such as "marked for review".
-    """
-    parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
+    sentences, kept, doubtful = found.sentences, found.kept, len(found.for_review)
+    counts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:
-        parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
+        counts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
     if doubtful:
-        parts.append(f"{doubtful:,} {'is' if doubtful == 1 else 'are'} {review}")
-    return "; ".join(parts)
+        review = "marked for review" if form == "po" else "named above for review"
+        counts.append(f"{doubtful:,} {'is' if doubtful == 1 else 'are'} {review}")
+    display.print_note("; ".join(counts))

@@ -2,20 +2,20 @@
 
 from pathlib import Path
 
-import click
-
 from transduce.cli import display, options
-from transduce.cli.options import FILE
+from transduce.cli.options import argument
 from transduce.durable.folder import PERMISSION
 from transduce.errors import FolderError
 
 HINT = "a run resumes from its newest good checkpoint; copy or make any other folder anew"
 
 
-@click.command("verify")
-@click.argument("folder", type=FILE)
-@options.as_json
-def command(*, folder: Path, as_json: bool) -> None:
+@options.make_command("verify")
+def command(
+    *,
+    folder: Path = argument(),
+    as_json: bool = options.as_json,
+) -> None:
     """Check every byte of a run, store or model folder.
 
     FOLDER may also be one checkpoint of a run. Each part is listed as good or bad, with the reason.
@@ -27,12 +27,9 @@ def command(*, folder: Path, as_json: bool) -> None:
     parts = []
     for part in verify_parts(folder):
         parts.append(part)
-        if as_json:
-            values = {"part": str(part.path), "good": part.is_good, "reason": part.reason}
-            display.print_json(values)
-        else:
-            line = f"good  {part.path}" if part.is_good else f"bad   {part.reason}"
-            display.print_result(display.escape_controls(line))
+        values = {"part": str(part.path), "good": part.is_good, "reason": part.reason}
+        line = f"good  {part.path}" if part.is_good else f"bad   {part.reason}"
+        display.print_found(values, [display.escape_controls(line)], as_json=as_json)
     for path in list_uncovered(folder):
         display.print_message(f"not covered: {display.escape_controls(str(path))}")
     bad = [part for part in parts if not part.is_good]

@@ -28,8 +28,7 @@ from transduce.corpus.segment import (
     encode_block,
     join_segments,
 )
-from transduce.corpus.side import OFFSETS, SIDES
-from transduce.corpus.store import STORE_KIND, TEXTS, Store, build_provenance
+from transduce.corpus.store import OFFSETS, SIDES, STORE_KIND, TEXTS, Store, build_provenance
 from transduce.durable.folder import FolderWriter, atomic_folder, require_absent
 from transduce.durable.json import to_json
 from transduce.errors import InputError

@@ -7,7 +7,6 @@ when an epoch is planned, and the pairs of an update are changed again when the 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -16,8 +15,7 @@ from jaxtyping import Int
 
 from transduce.corpus.plan import Lengths, Plan
 from transduce.corpus.segment import PairEncoder
-from transduce.corpus.side import Side
-from transduce.corpus.store import Store
+from transduce.corpus.store import Side, Store
 from transduce.packed import Batch, Packed, split_update
 from transduce.settings import Data
 from transduce.text.changes import Pair, change_pair, draw_changes
@@ -28,7 +26,7 @@ from transduce.vocabulary import BEGIN, Vocabulary
 
 Ids = list[int]
 BLOCK = 10_000  # pairs that are changed together
-UNCHANGED: Mapping[int, tuple[Ids, Ids]] = MappingProxyType({})
+UNCHANGED: Mapping[int, tuple[Ids, Ids]] = {}
 
 
 @final

@@ -3,16 +3,13 @@
 A store holds the texts end to end, each once; its manifest says how updates read them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, final
 
-from transduce.corpus.side import DAMAGED_HINT
-from transduce.durable.json import parse_record
-from transduce.errors import FolderError, InputError
+from transduce.errors import InputError
 
-KEY = "mixture"  # the manifest's entry on a mixture
+MIXTURE = "mixture"  # the manifest's entry on a mixture
 
 
 @final
@@ -77,18 +74,4 @@ def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
 
 def describe_mixture(shares: Sequence[Share]) -> dict[str, Any]:
     """Return {"mixture": shares as dicts} for a store's manifest; {} if there are no shares."""
-    return {KEY: [asdict(share) for share in shares]} if shares else {}
-
-
-def read_mixture(about: Mapping[str, Any], file: Path) -> tuple[Share, ...]:
-    """Return the texts' shares in a store's manifest, () if none; FolderError if malformed."""
-    try:
-        shares = tuple(parse_record(Share, one) for one in about.get(KEY, ()))
-    except (ValueError, TypeError) as error:
-        fact = f"has an unusable account of its texts: {error}"
-        raise FolderError(fact, DAMAGED_HINT, file=file) from error
-    total = sum(share.pairs for share in shares)
-    is_sound = all(share.pairs > 0 and 0 < share.weight < float("inf") for share in shares)
-    if shares and not (is_sound and total == about["pairs"]["kept"]):
-        raise FolderError("has texts that are not its own", DAMAGED_HINT, file=file)
-    return shares
+    return {MIXTURE: [asdict(share) for share in shares]} if shares else {}

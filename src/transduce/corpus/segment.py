@@ -21,7 +21,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from jaxtyping import UInt, UInt32
 
-from transduce.corpus.side import SIDES, SavedIds, id_type, read_numbers, require_consistent
+from transduce.corpus.store import SIDES, SavedIds, id_type, read_numbers, require_consistent
 from transduce.durable.folder import VerifiedFolder, atomic_folder, open_folder, remove_folder
 from transduce.durable.json import parse_record
 from transduce.errors import FolderError

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 
 from transduce.errors import InputError, suggest_names
 
@@ -10,9 +9,11 @@ LETTERS = "abcdefghijklmnopqrst"
 MOST_LETTERS = 20  # the greatest number of letters in a line
 
 Letters = list[str]
-TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
-    {"copy": list, "reverse": lambda letters: letters[::-1], "sort": sorted}
-)
+TOYS: Mapping[str, Callable[[Letters], Letters]] = {
+    "copy": list,
+    "reverse": lambda letters: letters[::-1],
+    "sort": sorted,
+}
 
 
 def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:

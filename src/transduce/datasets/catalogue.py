@@ -30,15 +30,13 @@ from collections import defaultdict
 
 from transduce.datasets import mtdata
 from transduce.datasets.readers import (
-    drop_every,
-    drop_runs,
     read_bracketed_trees,
     read_column,
     read_iwslt_segments,
     read_iwslt_training,
     read_sgml_segments,
+    select_pairs,
     split_by_hash,
-    take_every,
 )
 from transduce.datasets.values import (
     Corpus,
@@ -76,9 +74,9 @@ FILTERED_OUT = (
 )
 FILTERS: dict[str, PairFilter] = {
     "": iter,
-    "evaluated": drop_runs(FILTERED_OUT),
-    "23rd": take_every(EACH),
-    "no 23rd": drop_every(EACH),
+    "evaluated": select_pairs(lambda n: not any(a <= n <= b for a, b in FILTERED_OUT)),
+    "23rd": select_pairs(lambda n: n % EACH == 0),
+    "no 23rd": select_pairs(lambda n: n % EACH != 0),
     **{f"hash {split}": split_by_hash(split) for split in ("train", "dev", "test")},
 }
 

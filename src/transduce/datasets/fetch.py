@@ -13,7 +13,7 @@ The manifest lists the origin and the number of lines of every part, and all dif
 expected line counts and checksums.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
@@ -36,6 +36,7 @@ from transduce.datasets.values import (
 )
 from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import FolderError, InputError
+from transduce.settings.fields import require
 from transduce.text.tags import format_tagged, tag_base_noun_phrases, tag_parts_of_speech
 from transduce.text.trees.brackets import parse_tree
 from transduce.text.trees.tree import clean_tree
@@ -132,17 +133,6 @@ def fetch_corpus(
     return open_folder(folder, CORPUS_KIND)
 
 
-def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
-    """Build the error for files that a corpus needs and that cannot be downloaded offline."""
-    files = list(dict.fromkeys(missing))
-    more = len(files) - MAX_NAMED
-    named = ", ".join(files[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return InputError(
-        f"{name} needs what is not here: {named}",
-        "without --offline they are fetched; --from FOLDER takes your own",
-    )
-
-
 def choose_texts(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
@@ -150,7 +140,7 @@ def choose_texts(
 
     InputError if a part's files cannot be had; offline, it names the missing files of all parts.
     """
-    chosen_texts, missing = {}, []
+    chosen_texts, missing = {}, dict[str, None]()  # the missing files' names, each once
     for part in corpus.parts:
         name = part.name
         if corpus.is_treebank:
@@ -160,9 +150,11 @@ def choose_texts(
         except InputError as error:
             if settings.network or isinstance(error, WrongFileError):
                 raise
-            missing += [text.download.name for text in part.ways[0]]
-    if missing:
-        raise missing_files_error(corpus.name, missing)
+            missing |= dict.fromkeys(text.download.name for text in part.ways[0])
+    more = len(missing) - MAX_NAMED
+    named = ", ".join([*missing][:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    fact = f"{corpus.name} needs what is not here: {named}"
+    require(not missing, fact, "without --offline they are fetched; --from FOLDER takes your own")
     return chosen_texts
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import final
 
 from transduce.datasets.languages import shorten_code
@@ -38,9 +37,7 @@ INDEX = "mtdata.index.*.jsonl"
 LINE_LIMIT = 1 << 20  # bytes of an index line; real ones have a few hundred
 WRITES_IT = "`uvx mtdata index` writes it"
 # readers of the file formats that have one file for each language
-SIDES: Mapping[str, LineReader] = MappingProxyType(
-    {"txt": strip_newlines, "sgm": read_sgml_segments}
-)
+SIDES: Mapping[str, LineReader] = {"txt": strip_newlines, "sgm": read_sgml_segments}
 
 
 @final
@@ -163,10 +160,9 @@ def build_text_pairs(entry: IndexEntry, languages: tuple[str, ...]) -> list[Text
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"
         raise InputError(fact, "name another corpus")
-    if kind in SIDES and len(files) == 2:
-        return [tuple(Text(*file, SIDES[kind]) for file in files)]
-    if kind == "tsv" and len(files) == 2 and len(columns) == 1:
-        return [tuple(Text(*file, read_column(columns[0])) for file in files)]
+    reader = read_column(columns[0]) if kind == "tsv" and len(columns) == 1 else SIDES.get(kind)
+    if reader is not None and len(files) == 2:
+        return [tuple(Text(*file, reader) for file in files)]
     if kind == "tsv" and len(columns) == 2:
         return [tuple(Text(*file, read_column(number)) for number in columns) for file in files]
     if kind == "tmx":

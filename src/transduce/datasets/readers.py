@@ -4,7 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from xml.etree import ElementTree as Xml
 
 from transduce.datasets.languages import shorten_code
@@ -98,20 +98,9 @@ def variant_language(variant: Xml.Element) -> str:
     return shorten_code(code.replace("_", "-").partition("-")[0].lower())
 
 
-def take_every(step: int) -> PairFilter:
-    """Build a filter that keeps only pairs `step`, 2 `step` and so on, counted from 1."""
-    return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step == 0)
-
-
-def drop_every(step: int) -> PairFilter:
-    """Build a filter that drops pairs `step`, 2 `step` and so on, counted from 1."""
-    return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step)
-
-
-def drop_runs(runs: Iterable[tuple[int, int]]) -> PairFilter:
-    """Build a filter that drops ranges of pairs, each given by first and last line number."""
-    gone = {number for first, last in runs for number in range(first, last + 1)}
-    return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number not in gone)
+def select_pairs(is_kept: Callable[[int], bool]) -> PairFilter:
+    """Build a filter that keeps the pairs whose line number, from 1, `is_kept` accepts."""
+    return lambda pairs: (pair for line, pair in enumerate(pairs, start=1) if is_kept(line))
 
 
 def split_by_hash(split: str) -> PairFilter:

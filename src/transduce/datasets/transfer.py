@@ -183,7 +183,7 @@ def transfer_once(
                 if total and received > total:
                     raise RefusedError(f"the server gives more than {total:,} bytes")
                 require_within_limit(received, part.what, network)
-            watchdog.finish()  # writing the last bytes depends on this machine only
+            watchdog.has_ended.set()  # writing the last bytes depends on this machine only
     if received < total:
         raise BrokenError(f"the connection ended after {received:,} of {total:,} bytes")
 
@@ -265,10 +265,6 @@ class Watchdog:
     def extend(self) -> None:
         """Restart the time limit, because there was progress."""
         self.deadline = time.monotonic() + self.seconds
-
-    def finish(self) -> None:
-        """End the time limit, because the whole response has arrived."""
-        self.has_ended.set()
 
     def watch(self) -> None:
         """Wait for the end of the exchange; cut all connections if the deadline comes first."""

@@ -22,6 +22,7 @@ from transduce.text.files import read_stream_lines
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 OPENERS: dict[str, Callable[..., io.BufferedIOBase]] = {
     ".gz": gzip.open,
+    ".tgz": gzip.open,
     ".xz": lzma.open,
     ".bz2": bz2.open,
 }
@@ -50,44 +51,26 @@ def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
 @contextmanager
 def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
     """Context manager: open a `Text` in its downloaded file or archive, decompressed."""
-    with open_download(text, path) as stream:
-        unpack = OPENERS.get(posixpath.splitext(text.member or text.download.name)[1].lower())
-        if unpack is None:
-            yield stream
-        else:
-            with unpack(stream) as unpacked, limit_unpacked(unpacked, path) as limited:
-                yield limited
-
-
-@contextmanager
-def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """Context manager: open a downloaded file, or the member of an archive that `text` names."""
-    name = text.download.name.lower()
-    if name.endswith(TARS):
-        with open_tar(path, name) as tape, open_tar_member(tape, text.member, path) as stream:
-            yield stream
-    elif name.endswith(".zip"):
-        with (
-            zipfile.ZipFile(path) as archive,
-            open_zip_member(archive, text.member, path) as stream,
-            limit_unpacked(stream, path) as limited,
-        ):
-            yield limited
-    else:
-        with path.open("rb") as stream:
-            yield stream
-
-
-@contextmanager
-def open_tar(path: Path, name: str) -> Iterator[tarfile.TarFile]:
-    """Context manager: open a tar archive for one pass; the ending of `name` says how to unpack."""
-    unpack = OPENERS.get(posixpath.splitext(name.replace(".tgz", ".gz"))[1])
+    name, member = text.download.name, text.member
+    stream: io.BufferedIOBase
     with ExitStack() as stack:
-        stream = stack.enter_context(path.open("rb"))
-        if unpack is not None:
-            unpacked = stack.enter_context(unpack(stream))
-            stream = stack.enter_context(limit_unpacked(unpacked, path))
-        yield stack.enter_context(tarfile.open(fileobj=stream, mode="r|"))
+        if name.lower().endswith(".zip"):
+            archive = stack.enter_context(zipfile.ZipFile(path))
+            found = stack.enter_context(open_zip_member(archive, member, path))
+            stream = stack.enter_context(limit_unpacked(found, path))
+        else:
+            stream = stack.enter_context(path.open("rb"))
+            if name.lower().endswith(TARS):
+                packed = stack.enter_context(decompress(stream, name, path))
+                tape = stack.enter_context(tarfile.open(fileobj=packed, mode="r|"))
+                stream = stack.enter_context(open_tar_member(tape, member, path))
+        yield stack.enter_context(decompress(stream, member or name, path))
+
+
+def decompress(stream: io.BufferedIOBase, name: str, path: Path) -> io.BufferedIOBase:
+    """Return the stream's bytes, unpacked and limited if `name` ends as compressed files do."""
+    unpack = OPENERS.get(posixpath.splitext(name.lower())[1])
+    return stream if unpack is None else limit_unpacked(unpack(stream), path)
 
 
 def open_tar_member(archive: tarfile.TarFile, pattern: str, path: Path) -> io.BufferedIOBase:

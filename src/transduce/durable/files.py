@@ -117,7 +117,11 @@ def private_folder(prefix: str) -> Iterator[Path]:
 
     Folders with this prefix that were left by killed processes of this user are deleted, too.
     """
-    delete_abandoned_folders(prefix)
+    for entry in list_entries(Path(tempfile.gettempdir())):
+        with suppress(OSError):  # another process deletes it, too
+            is_ours = entry.name.startswith(prefix) and entry.lstat().st_uid == os.getuid()
+            if is_ours and entry.is_dir() and is_abandoned(entry):
+                delete(entry)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
         try:
@@ -134,15 +138,6 @@ def private_folder(prefix: str) -> Iterator[Path]:
     finally:
         os.close(descriptor)
         delete(folder)
-
-
-def delete_abandoned_folders(prefix: str) -> None:
-    """Delete this user's temporary folders with this prefix, except those of living processes."""
-    for entry in list_entries(Path(tempfile.gettempdir())):
-        with suppress(OSError):  # another process deletes it, too
-            is_ours = entry.name.startswith(prefix) and entry.lstat().st_uid == os.getuid()
-            if is_ours and entry.is_dir() and is_abandoned(entry):
-                delete(entry)
 
 
 NEXT_MOVE = {

@@ -78,7 +78,10 @@ def atomic_folder(
             with protect_folder(temporary, path):
                 writer = FolderWriter(temporary, path)
                 yield writer
-                writer.write_manifest(kind, about)
+                assert not {"kind", "files"} & set(about), "these keys are reserved"
+                assert MANIFEST not in writer.files, "the manifest is written here"
+                manifest = to_checksummed_json({"kind": kind, **about, "files": writer.files})
+                writer.write(MANIFEST, manifest)
                 with raise_save_errors(path):
                     sync_folder(temporary)
                 require_free(path)
@@ -109,13 +112,6 @@ class FolderWriter:
         with create_file(self.folder / name, self.final_path / name) as (stream, file):
             yield stream
         self.files[name] = {"size": file.size, "sha256": file.digest.hexdigest()}
-
-    def write_manifest(self, kind: str, about: Mapping[str, object]) -> None:
-        """Write manifest.json with the kind, the entries `about`, and each file's size and hash."""
-        assert not {"kind", "files"} & set(about), "these keys are reserved"
-        assert MANIFEST not in self.files, "the manifest is written here"
-        with create_file(self.folder / MANIFEST, self.final_path / MANIFEST) as (stream, _):
-            stream.write(to_checksummed_json({"kind": kind, **about, "files": self.files}))
 
 
 def require_absent(path: Path, hint: str = "choose another name, or delete it first") -> None:

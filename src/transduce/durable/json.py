@@ -4,7 +4,6 @@ Repeated keys, NaN, infinite numbers, lone surrogates and more than 20 levels ar
 """
 
 import dataclasses
-import functools
 import hashlib
 import json
 import math
@@ -12,7 +11,7 @@ import sys
 import types
 import typing
 from codecs import BOM_UTF8
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -70,32 +69,20 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def require_plain(value: object) -> None:
+def require_plain(value: object, depth: int = MAX_DEPTH) -> None:
     """Raise ValueError for deep nesting, infinite numbers and text with half a surrogate pair."""
-    layer: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        for item in layer:
-            if isinstance(item, float) and not math.isfinite(item):
-                raise ValueError("a number is too large")
-            if isinstance(item, str):
-                require_whole(item)
-        inner = [item for item in layer if isinstance(item, dict | list)]
-        layer = [
-            part
-            for item in inner
-            for part in (chain.from_iterable(item.items()) if isinstance(item, dict) else item)
-        ]
-        if not layer:
-            return
-    raise ValueError("nested too deep")
-
-
-def require_whole(text: str) -> None:
-    """Raise ValueError for text with half of a surrogate pair, which no file can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{ascii(text)[:80]} has half of a character") from None
+    if not depth:
+        raise ValueError("nested too deep")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a number is too large")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{ascii(value)[:80]} has half of a character") from None
+    if isinstance(value, dict | list):
+        for part in chain.from_iterable(value.items()) if isinstance(value, dict) else value:
+            require_plain(part, depth - 1)
 
 
 FORMAT = 4
@@ -120,7 +107,12 @@ def add_checksum(body: Mapping[str, object]) -> bytes:
 def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
     """Parse checksummed JSON, drop its format and sha256; FolderError if altered or too new."""
     values = read_json(data, file)
-    require_format(values.get("format"), file)
+    written = values.get("format")
+    if type(written) is not int or written < 1:
+        raise FolderError("names no format", DAMAGED, file=file)
+    if written > FORMAT:
+        fact = f"has format {written}, and this version reads format {FORMAT} at most"
+        raise NewerFormatError(fact, NEWER, file=file)
     expected = values.pop("sha256", None)
     if data != add_checksum(values):
         found = hashlib.sha256(to_json(values)).hexdigest()
@@ -130,15 +122,6 @@ def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
         raise FolderError(fact, DAMAGED, file=file)
     del values["format"]
     return values
-
-
-def require_format(written: object, file: Path) -> None:
-    """Raise FolderError unless this version of transduce can read a file's format number."""
-    if type(written) is not int or written < 1:
-        raise FolderError("names no format", DAMAGED, file=file)
-    if written > FORMAT:
-        fact = f"has format {written}, and this version reads format {FORMAT} at most"
-        raise NewerFormatError(fact, NEWER, file=file)
 
 
 Record = TypeVar("Record")
@@ -152,7 +135,7 @@ def parse_record(kind: type[Record], values: object) -> Record:
     """
     if not isinstance(values, dict):
         raise ValueError(f"{repr(values)[:40]} is no JSON object")
-    hints = field_types(cast("Hashable", kind))
+    hints = typing.get_type_hints(kind)
     for name in values:
         if name not in hints:
             raise ValueError(f"{name[:40]!r} is unknown")
@@ -162,13 +145,6 @@ def parse_record(kind: type[Record], values: object) -> Record:
         if field.default is field.default_factory is unset and field.name not in parsed:
             raise ValueError(f"{field.name} is missing")
     return kind(**parsed)
-
-
-@functools.cache
-def field_types(kind: type[Any]) -> Mapping[str, Any]:
-    """Return the type of each field of a dataclass by name."""
-    hints = typing.get_type_hints(kind)
-    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
 def parse_field(name: str, wanted: Any, value: Any) -> Any:  # noqa: ANN401 - values of JSON
@@ -182,8 +158,7 @@ def parse_field(name: str, wanted: Any, value: Any) -> Any:  # noqa: ANN401 - va
     if wanted is float and type(value) is int and abs(value) <= LARGEST[int]:
         value = float(value)
     wanted = dict if typing.get_origin(wanted) is Mapping else wanted
-    if type(value) is not wanted:
-        raise ValueError(f"{name} is {repr(value)[:40]}")
-    if wanted in (int, float) and not 0 <= value <= LARGEST[wanted]:
+    is_number = wanted in (int, float)
+    if type(value) is not wanted or (is_number and not 0 <= value <= LARGEST[wanted]):
         raise ValueError(f"{name} is {repr(value)[:40]}")
     return value

@@ -202,7 +202,7 @@ def clean_character(character: str) -> str:
 
 
 def list_input_rules(characters: Iterable[str], spell: Callable[[str], str]) -> dict[str, str]:
-    """Map each character and its decompositions to its cleaned, spelled form, if they differ."""
+    """Map characters and their decompositions to cleaned spellings; leave out those unchanged."""
     rules = dict[str, str]()
     for one in characters:
         cleaned = spell(clean_character(one))

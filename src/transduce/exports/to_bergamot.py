@@ -12,7 +12,6 @@ import struct
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -48,7 +47,7 @@ NEVER = -1e4  # the bias of a symbol that no output may have
 EPSILON = 1e-6  # what its layer normalisation adds to the variance
 QUANTISED = 64  # in 8 bits d_model and d_ff must be multiples of it
 CONFIG = "config.intgemm8bitalpha.yml"  # the file name that translateLocally reads
-GEMM = MappingProxyType({"float32": "float32", "int8": "int8shiftAll"})  # by precision
+GEMM = {"float32": "float32", "int8": "int8shiftAll"}  # by precision
 PACKAGE = "@browsermt/bergamot-translator"
 DRIVER = Path(__file__).with_name("bergamot.mjs")  # translates lines by the package, in Node.js
 PAGE = Path(__file__).with_name("bergamot.html")  # translates what is typed, by the package

@@ -7,7 +7,6 @@ Writing the files needs no CTranslate2. In model.bin, numbers are little-endian;
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -23,7 +22,7 @@ from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 
 VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # format version; kind of model, its revision
-TYPES = MappingProxyType({"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4})
+TYPES = {"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4}
 MOST_POSITIONS = 1024  # CTranslate2 truncates longer inputs
 Variables = dict[str, np.ndarray]
 TABLES = {  # CTranslate2's names of arrays outside of the layers -> ours
@@ -57,7 +56,7 @@ SWITCHED_OFF = (
     *("decoder/alibi_use_positive_positions", "decoder/scale_alibi"),
     "decoder/start_from_zero_embedding",
 )
-ACTIVATIONS = MappingProxyType({"relu": 0, "swish": 2})
+ACTIVATIONS = {"relu": 0, "swish": 2}
 CONFIG = {
     "add_source_bos": False,
     "add_source_eos": True,  # sources end with END, which the tokenizer does not write
@@ -237,16 +236,14 @@ class CTranslate2Engine:
     limits_length = ends_in_best_beam = True
     is_greedy = False
 
-    def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:
+    def __init__(self, folder: Path, model: TaskModel) -> None:
         from tokenizers import Tokenizer
 
         with raise_import_errors("ctranslate2"):
             import ctranslate2  # type: ignore[import-not-found]
 
         self.name = f"ctranslate2 {ctranslate2.__version__}"
-        self.translator: Any = ctranslate2.Translator(
-            str(folder), compute_type=compute_type, intra_threads=1
-        )
+        self.translator: Any = ctranslate2.Translator(str(folder), intra_threads=1)
         names = list(name_tokenizers(model))
         self.source, self.target = (
             Tokenizer.from_file(str(folder / name)) for name in (names[0], names[-1])

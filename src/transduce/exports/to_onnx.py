@@ -1,34 +1,38 @@
 """Export to ONNX: the encoder, and a step of the decoder with its cache, for onnxruntime.
 
-The graphs are traced from the same layers rebuilt in plain PyTorch, on padded batches.
+The graphs are traced from the layers of the paper's chapters, on padded batches.
 """
 
-import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn import functional
 
 from transduce.durable.folder import FolderWriter
 from transduce.exports.target import EngineOutput, Target, raise_import_errors
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
-from transduce.exports.weights import POSITIONS, Array, Arrays, Weights, collect_weights
+from transduce.exports.weights import POSITIONS
 from transduce.inference.load import TaskModel
+from transduce.paper.model import (
+    LearnedPositions,
+    SinusoidalPositions,
+    Transformer,
+    compute_sinusoids,
+)
+from transduce.paper.operations import attention, run_layers, split_heads
 from transduce.paper.search import beam_search
-from transduce.settings import Architecture
 from transduce.vocabulary import END
 
-# B sentences · S source positions · L layers · H heads · K features of a head · V symbols
-# T positions (in a decoder step: the earlier ones) · U = T + 1 · Q positions that attend
-# d features · R hypotheses
+# B sentences · S source positions · L layers · H heads · K features of a head's keys · V symbols
+# d_v features of a head's values · P tokens of all B sentences, padded · d features
+# T positions (in a decoder step: the earlier ones) · U = T + 1 · R hypotheses
 
 ENCODER, STEP = "encoder.onnx", "decoder_step.onnx"
 Sizes = dict[str, dict[int, str]]  # array name -> its variable dimensions and their names
@@ -41,27 +45,36 @@ def write_onnx(model: TaskModel, writer: FolderWriter, _precision: str) -> None:
     with raise_import_errors("onnx"):
         import onnx  # type: ignore[import-not-found]  # noqa: F401 - torch.onnx needs it
 
-    weights = collect_weights(model.transformer)
-    writer.write(ENCODER, trace_encoder(weights))
-    writer.write(STEP, trace_step(weights))
+    plain = copy_plain(model.transformer)
+    writer.write(ENCODER, trace_encoder(plain))
+    writer.write(STEP, trace_step(plain))
     for name, vocabulary in name_tokenizers(model).items():
         writer.write(name, build_tokenizer_json(vocabulary))
 
 
-def trace_encoder(weights: Weights) -> bytes:
+def copy_plain(model: Transformer) -> Transformer:
+    """Return a copy of a model in float32 on the CPU, without the fast forms of its layers."""
+    copied = Transformer(model.sizes, len(model.source.weight), len(model.target.weight))
+    weights = model.named_weights()
+    for name, weight in copied.named_weights().items():
+        weight.copy_(weights[name])
+    return copied.requires_grad_(requires_grad=False)
+
+
+def trace_encoder(model: Transformer) -> bytes:
     """Return a model's encoder as an ONNX file, for any number and length of sentences."""
     ids, mask = torch.zeros(2, 3, dtype=torch.long), torch.ones(2, 3, dtype=torch.bool)
     inputs = {"input_ids": SENTENCES, "attention_mask": SENTENCES}
     outputs = {"memory_keys": MEMORY, "memory_values": MEMORY}
-    return trace_to_onnx(PlainEncoder(weights), (ids, mask), inputs, outputs)
+    return trace_to_onnx(EncoderGraph(model), (ids, mask), inputs, outputs)
 
 
-def trace_step(weights: Weights) -> bytes:
+def trace_step(model: Transformer) -> bytes:
     """Return one decoder step as an ONNX file, for any number of sentences and cached positions."""
-    sizes = weights.sizes
-    layers, heads, width = sizes.decoder_depth, sizes.heads, weights.head_width
-    memory = tuple(torch.zeros(layers, 2, heads, 3, width) for _ in range(2))
-    past = tuple(torch.zeros(layers, 2, heads, 4, width) for _ in range(2))
+    sizes = model.sizes
+    layers, heads, widths = sizes.decoder_depth, sizes.heads, (sizes.d_k, sizes.d_v)
+    memory = tuple(torch.zeros(layers, 2, heads, 3, width) for width in widths)
+    past = tuple(torch.zeros(layers, 2, heads, 4, width) for width in widths)
     mask = torch.ones(2, 3, dtype=torch.bool)
     ids, position = torch.ones(2, dtype=torch.long), torch.full((1,), 4)
     inputs = {
@@ -75,9 +88,7 @@ def trace_step(weights: Weights) -> bytes:
     }
     longer = {1: "batch", 3: "past_and_this"}
     outputs = {"log_probs": {0: "batch"}, "keys": longer, "values": longer}
-    return trace_to_onnx(
-        PlainDecoderStep(weights), (ids, position, mask, memory, past), inputs, outputs
-    )
+    return trace_to_onnx(StepGraph(model), (ids, position, mask, memory, past), inputs, outputs)
 
 
 def trace_to_onnx(
@@ -104,184 +115,102 @@ def trace_to_onnx(
     return file.getvalue()
 
 
-class LayerCache(NamedTuple):
-    """The keys and values of one attention sub-layer, for T source or target positions."""
-
-    keys: Float[Tensor, "B H T K"]
-    values: Float[Tensor, "B H T K"]
-
-
-def to_parameter(array: Array) -> nn.Parameter:
-    """Return a numpy array as a torch parameter that is not trained."""
-    return nn.Parameter(torch.from_numpy(array.copy()), requires_grad=False)
-
-
 @final
-class PlainAffine(nn.Module):
-    """The matrix and bias (or None) of a linear map, or the gain and bias of a layer norm."""
-
-    def __init__(self, arrays: Arrays, name: str, epsilon: float = 0.0) -> None:
-        super().__init__()
-        self.weight, self.epsilon = to_parameter(arrays[f"{name}.weight"]), epsilon
-        bias = arrays.get(f"{name}.bias")
-        self.bias = None if bias is None else to_parameter(bias)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Compute the linear map x Wᵀ + b."""
-        return functional.linear(x, self.weight, self.bias)
-
-    def norm(self, x: Tensor) -> Tensor:
-        """Compute the layer normalisation of x with this gain and bias."""
-        return functional.layer_norm(x, self.weight.shape, self.weight, self.bias, self.epsilon)
-
-
-@final
-class PlainAttention(nn.Module):
-    """Multi-head attention on padded batches, by `project` and then `attend`    (section 3.2.2)
-
-    `kind` is "self" or "cross".
-    """
-
-    def __init__(self, layer: Arrays, kind: str, sizes: Architecture) -> None:
-        super().__init__()
-        self.heads = sizes.heads
-        self.query, self.key, self.value, self.output = (
-            PlainAffine(layer, f"{kind}_attention.{one}")
-            for one in ("query", "key", "value", "output")
-        )
-        self.norm = PlainAffine(layer, f"add_{kind}.norm", sizes.norm_epsilon)
-
-    def split(self, x: Float[Tensor, "B T d"], projection: PlainAffine) -> Float[Tensor, "B H T K"]:
-        """Project x, and split the result into H heads."""
-        return projection(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
-
-    def project(self, x: Float[Tensor, "B T d"]) -> LayerCache:
-        """Return the keys and values of all positions of x."""
-        return LayerCache(self.split(x, self.key), self.split(x, self.value))
-
-    def attend(
-        self, x: Float[Tensor, "B Q d"], cache: LayerCache, allowed: Bool[Tensor, "B 1 1 T"] | None
-    ) -> Float[Tensor, "B Q d"]:
-        """Attend from each position of x to the keys that `allowed` marks; None allows all keys."""
-        query = self.split(x, self.query)
-        scores = query @ cache.keys.transpose(2, 3) / math.sqrt(query.shape[-1])
-        if allowed is not None:
-            scores = scores.masked_fill(~allowed, -torch.inf)
-        found = scores.softmax(dim=-1) @ cache.values
-        return self.output(found.transpose(1, 2).flatten(2))
-
-
-@final
-class PlainLayer(nn.Module):
-    """The sub-layers of an encoder or decoder layer; callers add the residuals of attention."""
-
-    def __init__(self, layer: Arrays, sizes: Architecture) -> None:
-        super().__init__()
-        self.pre_norm = sizes.norm == "pre"
-        self.activation = {"relu": functional.relu, "swish": functional.silu}[sizes.activation]
-        self.own = PlainAttention(layer, "self", sizes)
-        has_cross = "add_cross.norm.weight" in layer
-        self.cross = PlainAttention(layer, "cross", sizes) if has_cross else None
-        self.inner = PlainAffine(layer, "feed_forward.inner")
-        self.outer = PlainAffine(layer, "feed_forward.outer")
-        self.norm = PlainAffine(layer, "add_feed_forward.norm", sizes.norm_epsilon)
-
-    def norm_before(self, x: Tensor, norm: PlainAffine) -> Tensor:
-        """Return a sub-layer's input: x after the norm in a pre-norm model, else x itself."""
-        return norm.norm(x) if self.pre_norm else x
-
-    def norm_after(self, x: Tensor, norm: PlainAffine) -> Tensor:
-        """Return a sub-layer's result: the sum x after the norm in a post-norm model, else x."""
-        return x if self.pre_norm else norm.norm(x)
-
-    def feed_forward(self, x: Tensor) -> Tensor:
-        """Return the states x after the feed-forward sub-layer with its residual and norm."""
-        hidden = self.activation(self.inner(self.norm_before(x, self.norm)))
-        return self.norm_after(x + self.outer(hidden), self.norm)
-
-
-class PlainStack(nn.Module):
-    """The base class of encoder and decoder: embedding, positions, layers, final norm."""
-
-    def __init__(self, weights: Weights, stack: str, embedding: str) -> None:
-        super().__init__()
-        arrays, sizes, norm = weights.arrays, weights.sizes, f"{stack}_final_norm"
-        self.embedding = to_parameter(arrays[f"{embedding}.weight"])
-        self.positions = to_parameter(arrays[f"{embedding}_positions.weight"])
-        self.layers: Any = nn.ModuleList(
-            PlainLayer(layer, sizes) for side, _, layer in weights.list_layers() if side == stack
-        )
-        is_pre = sizes.norm == "pre"
-        self.final_norm = PlainAffine(arrays, norm, sizes.norm_epsilon) if is_pre else None
-
-    def embed(self, ids: Int[Tensor, "B T"], positions: Tensor) -> Float[Tensor, "B T d"]:
-        """Return √d_model · E(w) + PE(pos) for token ids w; `positions` has the rows PE(pos)."""
-        x = functional.embedding(ids, self.embedding) * math.sqrt(self.embedding.shape[1])
-        return x + positions
-
-    def finish(self, x: Tensor) -> Tensor:
-        """Return states after the final norm, or unchanged if the model has none (post-norm)."""
-        return x if self.final_norm is None else self.final_norm.norm(x)
-
-
-@final
-class PlainEncoder(PlainStack):
+class EncoderGraph(nn.Module):
     """The encoder; it outputs the keys and values of each decoder layer's cross-attention."""
 
-    def __init__(self, weights: Weights) -> None:
-        super().__init__(weights, "encoder", "source")
-        self.crosses: Any = nn.ModuleList(
-            PlainAttention(layer, "cross", weights.sizes)
-            for side, _, layer in weights.list_layers()
-            if side == "decoder"
-        )
+    def __init__(self, model: Transformer) -> None:
+        super().__init__()
+        self.model, self.positions = model, list_positions(model, model.source_positions)
 
     def forward(
         self, input_ids: Int[Tensor, "B S"], attention_mask: Bool[Tensor, "B S"]
-    ) -> tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S K"]]:
+    ) -> tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S d_v"]]:
         """Encode B sources; return the keys and values of each decoder layer's cross-attention."""
-        allowed = attention_mask[:, None, None, :]
-        x = self.embed(input_ids, self.positions[: input_ids.shape[1]])
-        for layer in self.layers:
-            own, y = layer.own, layer.norm_before(x, layer.own.norm)
-            x = layer.norm_after(x + own.attend(y, own.project(y), allowed), own.norm)
-            x = layer.feed_forward(x)
-        found = [cross.project(self.finish(x)) for cross in self.crosses]
-        return torch.stack([one.keys for one in found]), torch.stack([one.values for one in found])
+
+        def pad(x: Float[Tensor, "P H k"]) -> Float[Tensor, "B H S k"]:
+            return x.view(*input_ids.shape, *x.shape[1:]).transpose(1, 2)
+
+        def attend(
+            q: Float[Tensor, "P H K"],
+            k: Float[Tensor, "P H K"],
+            v: Float[Tensor, "P H d_v"],
+            _dropout: float,
+        ) -> Float[Tensor, "P H d_v"]:
+            allowed = attention_mask[:, None, None].expand(-1, 1, input_ids.shape[1], -1)
+            return attention(pad(q), pad(k), pad(v), allowed).transpose(1, 2).flatten(0, 1)
+
+        embedded = self.model.source(input_ids.flatten()).view(*input_ids.shape, -1)
+        x = (embedded + self.positions[: input_ids.shape[1]]).flatten(0, 1)
+        for layer in self.model.encoder:
+            x = layer(x, attend)
+        z = self.model.encoder_final_norm(x)
+        found = [layer.cross_attention.project_keys_values(z) for layer in self.model.decoder]
+        keys, values = zip(*found, strict=True)
+        return torch.stack([*map(pad, keys)]), torch.stack([*map(pad, values)])
 
 
 @final
-class PlainDecoderStep(PlainStack):
+class StepGraph(nn.Module):
     """One decoder step from the newest symbol, the KV cache and the source's keys and values."""
 
-    def __init__(self, weights: Weights) -> None:
-        super().__init__(weights, "decoder", "target")
-        self.projection = PlainAffine(weights.arrays, "output")
+    def __init__(self, model: Transformer) -> None:
+        super().__init__()
+        self.model, self.positions = model, list_positions(model, model.target_positions)
 
     def forward(
         self,
         ids: Int[Tensor, " B"],
         position: Int[Tensor, " 1"],
         attention_mask: Bool[Tensor, "B S"],
-        memory: tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S K"]],
-        past: tuple[Float[Tensor, "L B H T K"], Float[Tensor, "L B H T K"]],
-    ) -> tuple[Float[Tensor, "B V"], Float[Tensor, "L B H U K"], Float[Tensor, "L B H U K"]]:
+        memory: tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S d_v"]],
+        past: tuple[Float[Tensor, "L B H T K"], Float[Tensor, "L B H T d_v"]],
+    ) -> tuple[Float[Tensor, "B V"], Float[Tensor, "L B H U K"], Float[Tensor, "L B H U d_v"]]:
         """Return log P of the next symbols, and the self-attention cache extended by this step."""
-        allowed, caches = attention_mask[:, None, None, :], list[LayerCache]()
-        x = self.embed(ids[:, None], self.positions.index_select(0, position)[None])
-        for number, layer in enumerate(self.layers):
-            y = layer.norm_before(x, layer.own.norm)
-            new = layer.own.project(y)
-            keys = torch.cat([past[0][number], new.keys], dim=2)
-            caches.append(LayerCache(keys, torch.cat([past[1][number], new.values], dim=2)))
-            x = layer.norm_after(x + layer.own.attend(y, caches[-1], None), layer.own.norm)
-            z, cross = layer.norm_before(x, layer.cross.norm), layer.cross
-            memory_cache = LayerCache(memory[0][number], memory[1][number])
-            x = layer.norm_after(x + cross.attend(z, memory_cache, allowed), cross.norm)
-            x = layer.feed_forward(x)
-        logits = self.projection(self.finish(x)[:, 0])
-        stacked = [torch.stack(list(one)) for one in zip(*caches, strict=True)]
-        return logits.log_softmax(dim=-1), stacked[0], stacked[1]
+        caches = [StepCache(*layer, attention_mask) for layer in zip(*past, *memory, strict=True)]
+        x = self.model.target(ids) + self.positions.index_select(0, position)
+        states = self.model.decoder_final_norm(run_layers(self.model.decoder, x, caches))
+        keys, values = ([getattr(one, name) for one in caches] for name in ("keys", "values"))
+        log_probs = self.model.logits(states).log_softmax(dim=-1)
+        return log_probs, torch.stack(keys), torch.stack(values)
+
+
+@final
+@dataclass
+class StepCache:
+    """A decoder layer's `LayerCache` with hypotheses of one length and padded sources."""
+
+    keys: Float[Tensor, "B H T K"]
+    values: Float[Tensor, "B H T d_v"]
+    source_keys: Float[Tensor, "B H S K"]
+    source_values: Float[Tensor, "B H S d_v"]
+    in_source: Bool[Tensor, "B S"]  # False for padding
+
+    split_heads = staticmethod(split_heads)
+
+    def append(self, k: Float[Tensor, "B H K"], v: Float[Tensor, "B H d_v"]) -> None:
+        """Append the newest tokens' keys and values."""
+        self.keys = torch.cat([self.keys, k[:, :, None]], dim=2)
+        self.values = torch.cat([self.values, v[:, :, None]], dim=2)
+
+    def attend(self, q: Float[Tensor, "B H K"]) -> Float[Tensor, "B Hd_v"]:
+        """Attend from each newest token to its hypothesis; concatenate the heads."""
+        allowed = torch.ones_like(self.keys[0, :1, :, 0], dtype=torch.bool)  # [1 U]
+        return attention(q[:, :, None], self.keys, self.values, allowed).flatten(1)
+
+    def attend_to_source(self, q: Float[Tensor, "B H K"]) -> Float[Tensor, "B Hd_v"]:
+        """Attend from each newest token to its source; concatenate the heads."""
+        allowed = self.in_source[:, None, None]
+        return attention(q[:, :, None], self.source_keys, self.source_values, allowed).flatten(1)
+
+
+def list_positions(
+    model: Transformer, encoding: SinusoidalPositions | LearnedPositions
+) -> Float[Tensor, "T d"]:
+    """Return the encodings of all positions that the graphs have, learned or computed."""
+    if isinstance(encoding, LearnedPositions):
+        return encoding.weight
+    return compute_sinusoids(POSITIONS, model.sizes.d_model, model.sizes.positions).float()
 
 
 def list_differences(model: TaskModel) -> list[str]:

@@ -213,7 +213,7 @@ class GradientGraphs:
     def compare(
         self, plain: Callable[[], Tensor], other: Callable[[], Tensor]
     ) -> tuple[Float[Tensor, "2"], bool]:
-        """Call `plain`, then `other`; return (loss, -log p) of `plain`, and whether they agree.
+        """Call both; return (loss, -log p) of `plain`, and whether losses and gradients agree.
 
         The gradients of `plain` are kept. If a micro-batch takes too much memory for a graph,
         `other` is not called, and the answer is False.

@@ -5,6 +5,7 @@ The model is set to evaluation mode. Nothing else in it changes, so several thre
 once.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -37,15 +38,13 @@ class AttentionRecord:
 @torch.no_grad()
 def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> AttentionRecord:
     """Run a model on sources and target inputs; return attention weights and decoder output."""
-    encoder, decoder, cross = Layers(), Layers(), Layers()
-    operations = model.eval().operations
-    memory = model.encode(source, build_recording_operations(operations, lambda _mask: encoder))
+    found, operations = defaultdict[str, Layers](Layers), model.eval().operations
+    in_encoder = build_recording_operations(operations, lambda _mask: found["encoder"])
     in_decoder = build_recording_operations(
-        operations, lambda mask: decoder if mask.causal else cross
+        operations, lambda mask: found["decoder" if mask.causal else "cross"]
     )
-    states = model.decode(inputs, memory, in_decoder)
-    kinds = {"encoder": encoder, "decoder": decoder, "cross": cross}
-    return AttentionRecord({kind: found for kind, found in kinds.items() if found}, states)
+    states = model.decode(inputs, model.encode(source, in_encoder), in_decoder)
+    return AttentionRecord(dict(found), states)
 
 
 @torch.no_grad()

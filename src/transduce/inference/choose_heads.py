@@ -10,7 +10,7 @@ computes the attention anew, so that memory does not grow with the pairs.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, final
@@ -47,6 +47,7 @@ FEWEST_GOLD_PAIRS = 20  # gold pairs needed to replace an earlier choice of head
 MOST_LINKS = 5_000_000  # possible links of all pairs that are counted: about half a GB
 SCORED = 100  # pairs by which heads are chosen without gold links
 Choices = Mapping[int, Sequence[tuple[int, ...]]]  # layer -> choices of heads (from 1)
+GoldPairs = Sequence[tuple[EncodedPair, GoldLinks]]
 
 
 @final
@@ -64,47 +65,40 @@ class ScoredHeads:
         return {**asdict(self.heads), **rates, **asdict(found)}
 
 
-@final
-@dataclass(frozen=True)
-class GoldPairs:
-    """Encoded sentence pairs with the gold links of each."""
+@torch.inference_mode()
+def score_choices(
+    translator: Translator, pairs: GoldPairs, choices: Choices, *, shifted: bool
+) -> dict[int, list[ScoredHeads]]:
+    """Return {layer: [each choice of heads with its error rate]} on the gold links.
 
-    pairs: Sequence[EncodedPair]
-    gold: Sequence[GoldLinks]
-
-    @torch.inference_mode()
-    def score(
-        self, translator: Translator, choices: Choices, *, shifted: bool
-    ) -> dict[int, list[ScoredHeads]]:
-        """Return {layer: [each choice of heads with its error rate]} on the gold links.
-
-        If `shifted`, a target piece is aligned by the step that reads it, else by the step that
-        writes it. Raises InputError for a gold link past the end of a side.
-        """
-        (model,), task = translator.models, translator.task
-        means = {
-            layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
-            for layer, heads in choices.items()
-        }
-        # by layer, for each choice: its links, how many of them are sure, how many are gold links
-        totals = {layer: np.zeros((len(heads), 3), np.int64) for layer, heads in choices.items()}
-        sources, targets = [p.source for p in self.pairs], [p.target for p in self.pairs]
-        for index, layers in capture_steps(model, sources, targets, shifted=shifted):
-            words = find_pair_words((task.source, task.target), sources[index], targets[index])
-            gold = build_gold_masks(self.gold[index], words, self.pairs[index].number)
-            for layer, mean in means.items():
-                weights = torch.einsum("ch,hts->cts", mean, layers[layer - 1]).cpu().numpy()
-                linked = words.link(weights)  # [C I J]
-                counted = np.stack([linked, linked & gold[0], linked & gold[1]], axis=-1)
-                totals[layer] += counted.sum(axis=(1, 2))
-        known = [sum(len(one.sure) for one in self.gold), sum(len(one.all) for one in self.gold)]
-        return {
-            layer: [
-                ScoredHeads(AlignmentHeads(layer, heads, shifted), AlignmentResult(*counts, *known))
-                for heads, counts in zip(choices[layer], totals[layer].tolist(), strict=True)
-            ]
-            for layer in choices
-        }
+    If `shifted`, a target piece is aligned by the step that reads it, else by the step that writes
+    it. Raises InputError for a gold link past the end of a side.
+    """
+    (model,), task = translator.models, translator.task
+    means = {
+        layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
+        for layer, heads in choices.items()
+    }
+    # by layer, for each choice: its links, how many of them are sure, how many are gold links
+    totals = {layer: np.zeros((len(heads), 3), np.int64) for layer, heads in choices.items()}
+    sources, targets = [pair.source for pair, _ in pairs], [pair.target for pair, _ in pairs]
+    for index, layers in capture_steps(model, sources, targets, shifted=shifted):
+        words = find_pair_words((task.source, task.target), sources[index], targets[index])
+        pair, links = pairs[index]
+        gold = build_gold_masks(links, words, pair.number)
+        for layer, mean in means.items():
+            weights = torch.einsum("ch,hts->cts", mean, layers[layer - 1]).cpu().numpy()
+            linked = words.link(weights)  # [C I J]
+            counted = np.stack([linked, linked & gold[0], linked & gold[1]], axis=-1)
+            totals[layer] += counted.sum(axis=(1, 2))
+    known = [sum(len(one.sure) for _, one in pairs), sum(len(one.all) for _, one in pairs)]
+    return {
+        layer: [
+            ScoredHeads(AlignmentHeads(layer, heads, shifted), AlignmentResult(*counts, *known))
+            for heads, counts in zip(choices[layer], totals[layer].tolist(), strict=True)
+        ]
+        for layer in choices
+    }
 
 
 def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch.Tensor, "C H"]:
@@ -134,7 +128,7 @@ def build_gold_masks(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.nd
 @final
 @dataclass(frozen=True)
 class AlignmentChoice:
-    """The heads of a model that align best with gold links, and the results of other choices."""
+    """The heads that align best with gold links, other heads to compare, and the scores of all."""
 
     best: ScoredHeads
     layers: tuple[ScoredHeads, ...]  # the best heads of each layer
@@ -189,37 +183,31 @@ def choose_heads(translator: Translator, source: Text, target: Text, gold: Text)
     """Return the heads that align a text best with gold links, and results of other choices."""
     translator.aligner.require_alignable()
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
-    return choose_heads_by_pairs(translator, pairs, warnings, translator.aligner.chosen)
+    return replace(choose_heads_by_pairs(translator, pairs), warnings=tuple(warnings))
 
 
-def choose_heads_by_pairs(
-    translator: Translator,
-    pairs: GoldPairs,
-    warnings: Sequence[LineWarning] = (),
-    chosen: AlignmentHeads | None = None,
-) -> AlignmentChoice:
-    """Return the heads that align these pairs best, and the results of other choices.
+def choose_heads_by_pairs(translator: Translator, pairs: GoldPairs) -> AlignmentChoice:
+    """Return the heads that align these pairs best, and other heads for comparison, all scored.
 
-    If the model has heads already (`chosen`), they are scored, too. `warnings` become those of
-    the result.
+    If the model has heads already, they are scored, too.
     """
-    sizes = translator.models[0].sizes
+    sizes, chosen = translator.models[0].sizes, translator.aligner.chosen
     single = {
         layer: [(head,) for head in list_head_numbers(sizes)]
         for layer in range(1, sizes.decoder_depth + 1)
     }
     found = dict[bool, dict[int, list[ScoredHeads]]]()
     for shifted in (True, False):
-        ranked = dict(rank_means(pairs.score(translator, single, shifted=shifted)))
+        ranked = dict(rank_means(score_choices(translator, pairs, single, shifted=shifted)))
         if chosen is not None and chosen.shifted == shifted:
             ranked[chosen.layer] = [chosen.heads, *ranked[chosen.layer]]
-        found[shifted] = pairs.score(translator, ranked, shifted=shifted)
+        found[shifted] = score_choices(translator, pairs, ranked, shifted=shifted)
     layers = [
         min([*found[True][layer], *found[False][layer]], key=order_by_error) for layer in single
     ]
     best, plain = min(layers, key=order_by_error), found[False][sizes.decoder_depth][-1]
     before = found[chosen.shifted][chosen.layer][0] if chosen else None
-    return AlignmentChoice(best, tuple(layers), plain, len(pairs.pairs), tuple(warnings), before)
+    return AlignmentChoice(best, tuple(layers), plain, len(pairs), before=before)
 
 
 def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
@@ -244,8 +232,8 @@ def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentH
         return None
     counted = learn_links(sources, targets)
     by_number = {pair.number: links for pair, links in zip(filled, counted, strict=True)}
-    gold = [by_number[pair.number] for pair in used]
-    best = choose_heads_by_pairs(translator, GoldPairs(used, gold)).best.heads
+    gold = [(pair, by_number[pair.number]) for pair in used]
+    best = choose_heads_by_pairs(translator, gold).best.heads
     save_alignment_heads(model, translator.hashes[0], best, {"pairs": len(used)})
     return best
 
@@ -281,10 +269,9 @@ def read_gold_pairs(
     warnings = {pair.number: find_unscorable(pair, translator.recipe) for pair in encoded}
     used = [p for p in encoded if not warnings[p.number] and min(len(p.source), len(p.target)) > 1]
     require(bool(used), "no pair has words on both sides and fits the model", "look at the files")
-    golds = [parse_gold_links(links[pair.number - 1]) for pair in used]
+    found = [(pair, parse_gold_links(links[pair.number - 1])) for pair in used]
     fact = "the gold file has no link in these pairs, so that no heads are better than others"
-    require(any(one.all for one in golds), fact, "a line has links such as 0-0 1-2")
-    found = GoldPairs(used, golds)
+    require(any(one.all for _, one in found), fact, "a line has links such as 0-0 1-2")
     return found, [warning for warning in warnings.values() if warning]
 
 

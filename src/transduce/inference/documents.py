@@ -15,7 +15,7 @@ from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import read_path
 from transduce.text.documents.document import Document, ParseOptions
 from transduce.text.documents.read import read_document
-from transduce.text.inline import Links
+from transduce.text.markup import Links
 from transduce.text.placeholders import describe_items
 
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[a-zA-Z0-9-]+)?")

@@ -16,7 +16,7 @@ from typing import final
 from transduce.inference.lines import Line, LineWarning
 from transduce.inference.outputs import BlockResult, Output
 from transduce.text.clean import normalise
-from transduce.text.inline import PRIVATE, Piece, insert_markup
+from transduce.text.markup import PRIVATE, Piece, insert_markup
 from transduce.text.placeholders import (
     Masked,
     describe_items,

@@ -51,7 +51,7 @@ class Part:
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
 ) -> tuple[list[Part], LineWarning | None]:
-    """Return a line's encoded parts, and a warning if a sentence is too long, else None.
+    """Return a line's encoded parts and a warning or None; if `strict`, refuse a too long sentence.
 
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the
@@ -198,31 +198,28 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
     """Encode a line for the search; a line that is too long is split, or refused if `strict`."""
     require_short_line(line.text, line.number)
-    text = task.normalise(line.text)
-    texts, parts, warning = list[str](), list[list[int]](), None
-    if text:
-        longest = recipe.data.max_length
-        split, warning = split_line(text, line.number, task, longest, strict=strict)
-        texts, parts = [part.text for part in split], [part.ids for part in split]
-    if text and not parts:
-        return EncodedLine(line.number, [], [], warning, task.fallback(text))
+    text, longest = task.normalise(line.text), recipe.data.max_length
+    if not text:
+        parts, warning = list[Part](), None
+    else:
+        parts, warning = split_line(text, line.number, task, longest, strict=strict)
+        if not parts:
+            return EncodedLine(line.number, [], [], warning, task.fallback(text))
     sources: list[Sequence[int]] = [
-        constrain_source(ids, task, part, recipe.search)
-        for ids, part in zip(parts, texts, strict=True)
+        constrain_source(part.ids, task, part.text, recipe.search) for part in parts
     ]
-    forced = encode_prefix(line, task, parts, recipe.search.extra_length)
-    if forced:
+    if forced := encode_prefix(line, task, parts, recipe.search.extra_length):
         require(
-            sources[0] is parts[0],
+            sources[0] is parts[0].ids,
             f"line {line.number} has a prefix, but this task constrains its outputs itself",
             "leave the prefix out",
         )
-        sources[0] = ConstrainedSource(parts[0], ForcedPrefix(forced))
-    return EncodedLine(line.number, sources, texts, warning)
+        sources[0] = ConstrainedSource(parts[0].ids, ForcedPrefix(forced))
+    return EncodedLine(line.number, sources, [part.text for part in parts], warning)
 
 
 def encode_prefix(
-    line: Line, task: Task, parts: Sequence[Sequence[int]], extra_length: int
+    line: Line, task: Task, parts: Sequence[Part], extra_length: int
 ) -> tuple[int, ...]:
     """Return a line's forced prefix as ids, () if it has none; refuse a prefix that is too long.
 
@@ -233,15 +230,15 @@ def encode_prefix(
         return ()
     require_short_line(line.prefix, line.number)
     (ids,) = task.encode_targets([task.normalise(line.prefix)])
-    require(ids is not None, f"line {line.number}: its prefix has a label unknown to the model")
-    assert ids is not None
+    if ids is None:
+        raise InputError(f"line {line.number}: its prefix has a label unknown to the model")
     forced = tuple(ids[:-1])
     require(
         bool(parts) or not forced,
         f"line {line.number}: its text is empty, but its prefix is not",
         "an empty line has an empty output",
     )
-    most = max_output_length(len(parts[0]) - 1, extra_length) if parts else 0
+    most = max_output_length(len(parts[0].ids) - 1, extra_length) if parts else 0
     require(
         len(forced) <= most,
         f"line {line.number}: its prefix has {len(forced)} pieces, and its output at most {most}",

@@ -77,31 +77,24 @@ def choose_precision(asked: str, device: torch.device) -> PrecisionChoice:
     if asked == AUTO:
         chosen, reason = choose_automatically(device, read_processor())
         return PrecisionChoice(chosen, f"precision auto: {chosen.value}, {reason}")
-    precision = InferencePrecision(asked)
-    if precision != InferencePrecision.INT8:
-        return PrecisionChoice(precision, "")
-    reason = find_int8_obstacle(device)
-    if reason:
+    if asked == INT8 and (reason := find_int8_obstacle(device)):
         return PrecisionChoice(InferencePrecision.FLOAT32, f"float32 in place of int8: {reason}")
-    return PrecisionChoice(precision, "")
+    return PrecisionChoice(InferencePrecision(asked), "")
 
 
 def choose_automatically(
     device: torch.device, processor: Processor
 ) -> tuple[InferencePrecision, str]:
     """Return the fastest precision known to keep BLEU on this kind of processor, and a reason."""
+    is_fast = {
+        INT8: not find_int8_obstacle(device),
+        BFLOAT16: device.type == "cpu" and has_fast_bfloat16(device),
+    }
     for kind in MEASURED_KINDS:
-        if kind.includes(processor) and is_available(kind.fastest, device):
+        if kind.includes(processor) and is_fast[kind.fastest]:
             return kind.fastest, f"whose BLEU was that of float32 on {kind.name}"
     reason = "since nothing faster was measured for quality on this kind of processor"
     return InferencePrecision.FLOAT32, reason
-
-
-def is_available(precision: InferencePrecision, device: torch.device) -> bool:
-    """Return whether a device is a CPU with fast support for `precision`, int8 or bfloat16."""
-    if precision == InferencePrecision.INT8:
-        return not find_int8_obstacle(device)
-    return device.type == "cpu" and has_fast_bfloat16(device)
 
 
 def find_int8_obstacle(device: torch.device) -> str:

@@ -18,7 +18,7 @@ from transduce.errors import InputError, NotEnoughMemoryError, is_out_of_memory
 from transduce.inference.lines import LineWarning, Pair
 from transduce.packed import Packed, split_update
 from transduce.paper.model import Transformer
-from transduce.paper.search import LENGTH_TERMS, max_output_length
+from transduce.paper.search import LengthScore, max_output_length
 from transduce.search.ensemble import log_mean_exp
 from transduce.settings import Data, Recipe, Search
 from transduce.settings.fields import require
@@ -107,9 +107,9 @@ def score_log_probs(
     log_probs: Sequence[float], lengths: Sequence[int], search: Search
 ) -> list[float]:
     """Return the search's scores of outputs, given their log P and lengths, END included."""
-    length_terms = LENGTH_TERMS[search.penalty]
-    terms = [length_terms(length, search) for length in lengths]
-    return [log_p / one.divisor + one.reward for log_p, one in zip(log_probs, terms, strict=True)]
+    length_score = LengthScore.tabulate(search, max(lengths, default=0))
+    exact = torch.tensor(log_probs, dtype=torch.float64)
+    return length_score.score(exact, torch.tensor(lengths, dtype=torch.int64)).tolist()
 
 
 Result = TypeVar("Result")

@@ -299,7 +299,7 @@ class SelfAttention(nn.Module):
     """Multi-head self-attention, MultiHead(X, X, X)    (section 3.2.2)
 
     One matrix holds W^Q, W^K and W^V of all heads. In the paper d_k = d_v = d_model / h (but for
-    rows B of Table 3), no projection has a bias, and `attention_dropout` is 0.
+    rows B of Table 3), no projection has a bias, and `attention_dropout` is 0 (but for parsing).
     """
 
     def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:

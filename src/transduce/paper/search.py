@@ -148,7 +148,7 @@ class LengthScore:
     ) -> Float[Tensor, "*shape"]:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
-        log P is at most 0 and never rises with a symbol, so the largest divisor gives the highest
+        log P is at most 0 and no further symbol raises it, so the largest divisor gives the highest
         quotient. No score exceeds log P / largest divisor + largest reward, both taken over all
         lengths up to the limit.
         """
@@ -281,8 +281,8 @@ def find_best_continuations(
     totals, columns = operations.highest_sums(beams.log_probs, log_probs, count)
     lengths = beams.lengths[:, None] + 1
     at_limit = lengths == beams.max_lengths[:, None]
-    # At the limit only END may follow: candidate w < W is hypothesis w with END, the rest are dead.
-    # This is cheaper than masking all other symbols, which would write R V numbers.
+    # At the limit only END may follow. The first W candidates are the hypotheses with END, in
+    # order; the others are dead. To mask all other symbols would write R V numbers.
     if operations.is_any(at_limit):
         ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
         parents = torch.arange(count, device=log_probs.device) % width
@@ -305,9 +305,9 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` indexes the F old finished hypotheses followed by the C candidates. `origins` finds the
-    # tokens of each kept one among the F old and the W live hypotheses. END need not be written,
-    # since all unwritten tokens are END.
+    # `kept` indexes the F old finished hypotheses followed by the C candidates. `origins` has the
+    # index of each kept one's tokens, which are those of the old hypothesis or of the candidate's
+    # parent. END need not be written, since all unwritten tokens are END.
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [B F]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)

@@ -194,7 +194,7 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     token_counts: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - only replacements need it, to add gradients
+    optimiser: "Optimiser",  # noqa: ARG001 - only several processes need it
 ) -> Float[Tensor, "M 2"]:
     """Call `accumulate` for the micro-batches 0 to M - 1 and return what it returns for each."""
     return torch.stack([accumulate(number) for number in range(len(token_counts))])

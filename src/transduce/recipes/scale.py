@@ -148,8 +148,30 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
     require(isinstance(scale, Scale), fact, "transduce.recipes.scale_by_name('toy')")
     if scale == PAPER:
         return recipe
-    changes = narrow_widths(recipe, scale) | shorten_training(recipe, scale)
-    changes |= {**scale.changes, **replace_corpus(recipe, scale)}
+    divisor, language = scale.width_divisor, recipe.data.target_language
+    changes: dict[str, Value] = {}
+    for name in WIDTHS:
+        width = getattr(recipe.architecture, name)
+        require(
+            width % divisor == 0,
+            f"architecture.{name} = {width} cannot be divided by {divisor}, as the scale "
+            f"{scale.name} does",
+            "choose another scale, or set the width yourself",
+        )
+        changes[f"architecture.{name}"] = width // divisor
+    short = {
+        name: max(1, getattr(recipe.training, name) // scale.step_divisor) for name in SHORTENED
+    }
+    changes |= {f"training.{name}": steps for name, steps in short.items()}
+    changes["training.validate_every"] = max(1, short["steps"] // VALIDATIONS)
+    changes |= scale.changes
+    if scale.corpora:
+        require(
+            language in scale.corpora,
+            f"the scale {scale.name} has no corpus into {language!r}",
+            f"it has: {', '.join(scale.corpora)}; another scale may have one",
+        )
+        changes["data.corpus"] = scale.corpora[language]
     try:
         small = with_changes(recipe, changes)
     except InputError as error:
@@ -161,44 +183,3 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
         about=f"{recipe.about}; made smaller by the scale {scale.name}",
         because=" · ".join(filter(None, (recipe.because, f"{scale.name}: {scale.about}"))),
     )
-
-
-def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return the divided widths by setting; raise InputError if a division has a remainder."""
-    changes: dict[str, Value] = {}
-    for name in WIDTHS:
-        width = getattr(recipe.architecture, name)
-        require(
-            width % scale.width_divisor == 0,
-            f"architecture.{name} = {width} cannot be divided by {scale.width_divisor}, "
-            f"as the scale {scale.name} does",
-            "choose another scale, or set the width yourself",
-        )
-        changes[f"architecture.{name}"] = width // scale.width_divisor
-    return changes
-
-
-def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return settings for fewer steps, and shorter intervals between snapshots and validations."""
-    divisor = scale.step_divisor
-    short = {name: max(1, getattr(recipe.training, name) // divisor) for name in SHORTENED}
-    return {
-        **{f"training.{name}": steps for name, steps in short.items()},
-        "training.validate_every": max(1, short["steps"] // VALIDATIONS),
-    }
-
-
-def replace_corpus(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return {"data.corpus": NAME} for the target language, or {} if the scale sets no corpus.
-
-    Raises InputError if the scale sets corpora, but none for the target language.
-    """
-    if not scale.corpora:
-        return {}
-    language = recipe.data.target_language
-    require(
-        language in scale.corpora,
-        f"the scale {scale.name} has no corpus into {language!r}",
-        f"it has: {', '.join(scale.corpora)}; another scale may have one",
-    )
-    return {"data.corpus": scale.corpora[language]}

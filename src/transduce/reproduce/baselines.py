@@ -19,7 +19,7 @@ from numpy import ndarray
 
 from transduce.errors import InputError
 from transduce.text.tags import TaggedSentence
-from transduce.text.trees.tree import Constituent, Tree, flat_tree
+from transduce.text.trees.tree import Constituent, SymbolKind, Tree, flat_tree
 
 Parser = Callable[[TaggedSentence], Tree]  # the sentence's labels are part-of-speech tags
 SENTENCE, NOUN_PHRASE = "S", "NP"
@@ -128,51 +128,40 @@ def learn_grammar(trees: Iterable[Tree]) -> Grammar:
 
 def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
     """Yield a tree's rules as (parent, children), the root's first; long rules are made binary."""
-    nodes = join_unary_chains(tree)
-    yield ROOT, (nodes[0].label,)
-    for node, children in zip(nodes, find_children(tree, nodes), strict=True):
-        if node.end - node.start == 1:
-            yield node.label, (TAG + tree.tags[node.start],)
-        else:
-            yield from split_rule(node.label, children)
-
-
-def join_unary_chains(tree: Tree) -> list[Constituent]:
-    """Return a tree's constituents in preorder, merged if they are over the same words."""
-    nodes = list[Constituent]()
-    for one in tree.constituents:
-        if nodes and nodes[-1][1:] == one[1:]:
-            nodes[-1] = one._replace(label=nodes[-1].label + JOIN + one.label)
-        else:
-            nodes.append(one)
-    return nodes
-
-
-def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
-    """Return each node's children as symbols: labels of nodes, and tags of the other words."""
-    children: list[list[str]] = [[] for _ in nodes]
+    joined = join_unary_chains(tree)
+    children: list[list[str]] = [[] for _ in joined.labels]
     enclosing = list[int]()
-    next_node = 0
-    for word, tag in enumerate(tree.tags):
-        while enclosing and nodes[enclosing[-1]].end <= word:
+    for kind, number in joined.walk():
+        if kind is SymbolKind.CLOSE:
             enclosing.pop()
-        while next_node < len(nodes) and nodes[next_node].start == word:
-            if enclosing:
-                children[enclosing[-1]].append(nodes[next_node].label)
-            enclosing.append(next_node)
-            next_node += 1
-        children[enclosing[-1]].append(TAG + tag)
-    return children
+            continue
+        is_word = kind is SymbolKind.WORD
+        symbol = TAG + joined.tags[number] if is_word else joined.labels[number]
+        if enclosing:
+            children[enclosing[-1]].append(symbol)
+        if not is_word:
+            enclosing.append(number)
+    yield ROOT, (joined.labels[0],)
+    for label, symbols in zip(joined.labels, children, strict=True):
+        yield from split_rule(label, symbols)
+
+
+def join_unary_chains(tree: Tree) -> Tree:
+    """Return a tree in which constituents over the same words are one, with a joined label."""
+    chains = groupby(tree.constituents, key=lambda one: one[1:])
+    nodes = [(JOIN.join(one.label for one in chain), *span) for span, chain in chains]
+    labels, starts, ends = zip(*nodes, strict=True)
+    return Tree(tree.words, tree.tags, labels, starts, ends)
 
 
 def split_rule(parent: str, children: list[str]) -> Iterator[tuple[str, Rule]]:
-    """Split a rule with two or more children into binary rules; yield each (parent, children)."""
+    """Split a rule into rules with at most two children; yield each (parent, children)."""
     left = parent
     for child in children[:-2]:
         right = SPLIT + parent + SPLIT + child
         yield left, (child, right)
         left = right
-    yield left, (children[-2], children[-1])
+    yield left, tuple(children[-2:])
 
 
 # --- The most probable tree -----------------------------------------------------------------------

@@ -10,7 +10,7 @@ OUTPUT/trees.txt    the parser's trees of the test sentences
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import final
@@ -20,7 +20,6 @@ from transduce.datasets.catalogue import is_treebank
 from transduce.datasets.penn import has_penn_sections
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.folder import require_own_folder
-from transduce.inference.average import average
 from transduce.inference.evaluate import find_task_files
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
@@ -28,7 +27,6 @@ from transduce.recipes.printed import TABLE_4
 from transduce.reproduce.baselines import BASELINES
 from transduce.runs.choice import choose_texts
 from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
-from transduce.runs.train import train as train_run
 from transduce.scores.brackets.report import score_brackets
 from transduce.scores.files import score_trees
 from transduce.scores.score import percentage
@@ -39,8 +37,6 @@ from transduce.tasks import find_task_kind, require_task
 from transduce.tasks.parsing import PARSING, Parsing, read_test_trees, to_tree
 from transduce.text.tags import tag_parts_of_speech
 from transduce.text.trees.brackets import format_tree
-from transduce.text.trees.tree import Tree
-from transduce.training.progress import TrainingCallbacks
 
 SENTENCE = "S"  # the root label of a declarative sentence
 OnMessage = Callable[[str], None]
@@ -67,11 +63,6 @@ class TreeTexts:
     trained_on: str  # description of the training trees
     test_set: str  # description of the test trees
     is_comparable: bool  # whether the trees are the paper's: Penn Treebank sections 02-21 and 23
-
-    def read_train(self) -> Iterator[Tree]:
-        """Yield the cleaned training trees; assert that they were opened."""
-        assert self.train is not None
-        return (to_tree(tree) for words, tree in self.train.read() if words)
 
 
 def choose_trees(
@@ -126,26 +117,6 @@ def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
     return replace(parser, recipe=with_changes(parser.recipe, settings))
 
 
-def train_parser(
-    folder: Path,
-    recipe: Recipe,
-    trees: TreeTexts,
-    settings: Mapping[str, Value],
-    callbacks: TrainingCallbacks,
-) -> Translator:
-    """Train a parser in `folder`/run, or resume; return the translator of the averaged model."""
-    assert trees.train is not None
-    run = train_run(
-        folder / "run",
-        trees.train,
-        trees.dev,
-        recipe=recipe,
-        settings=settings,
-        callbacks=callbacks,
-    )
-    return load(average(run).folder)
-
-
 @final
 @dataclass(frozen=True)
 class ParserScores:
@@ -184,17 +155,16 @@ def measure_parser(
     return score_parser(name, trained_on, gold, outputs), outputs
 
 
-def measure_baselines(
-    gold: Sequence[str], train: Iterable[Tree], trained_on: str, on_message: OnMessage
-) -> list[ParserScores]:
-    """Return the scores of all baseline parsers, trained on `train`; they read the gold tags."""
-    tagged = [tag_parts_of_speech(to_tree(line)) for line in gold]
-    trees, rows = list(train), []
+def measure_baselines(texts: TreeTexts, on_message: OnMessage) -> list[ParserScores]:
+    """Return the scores of all baseline parsers, which are trained, and read the gold tags."""
+    assert texts.train is not None, "training trees were opened"
+    trees, rows = [to_tree(tree) for words, tree in texts.train.read() if words], []
+    tagged = [tag_parts_of_speech(to_tree(line)) for line in texts.gold]
     for name, build in BASELINES.items():
         on_message(name)
         parse = build(trees)
         outputs = [format_tree(parse(sentence)) for sentence in tagged]
-        rows.append(score_parser(name, trained_on, gold, outputs))
+        rows.append(score_parser(name, texts.trained_on, texts.gold, outputs))
     return rows
 
 
@@ -244,10 +214,9 @@ def format_table(table: ParsingTable) -> str:
         for row in table.rows
     ]
     paper = [(one.parser, one.training, one.f1) for one in TABLE_4]
-    trees = table.rows[0].trees if table.rows else 0
     blocks = [
         "# Table 4: English constituency parsing",
-        f"Tested on {table.test_set}, {trees:,} trees.",
+        f"Tested on {table.test_set}, {table.rows[0].trees:,} trees.",
         "## Our parser and the baselines",
         format_markdown_table(head, ours),
         NOTES,

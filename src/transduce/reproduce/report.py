@@ -159,8 +159,8 @@ def describe_conditions(table: ResultTable) -> Iterator[str]:
     yield f"BLEU: `{bleu['signature']}`; the paper's is tokenised and compound-split"
     for signature in dict.fromkeys(r.paper_bleu["signature"] for r in table.runs if r.paper_bleu):
         yield f"BLEU-paper: `{signature}`"
-    absent = f"without {', '.join(table.missing)}, not measured yet"
-    yield f"rows: {absent if table.missing else 'all'}"
+    missing = ", ".join(name for name in table.recipes if name not in table.rows)
+    yield f"rows: {f'without {missing}, not measured yet' if missing else 'all'}"
     usual = mode(len(row.runs) for row in table.rows.values())
     others = [
         f"{row.name} {len(row.runs)}" for row in table.rows.values() if len(row.runs) != usual
@@ -249,9 +249,10 @@ def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
     if panel.is_logarithmic:
         axes.set_xscale("log")
         axes.xaxis.set_minor_formatter(NullFormatter())  # minor labels would overlap
-    groups = list(dict.fromkeys(map(find_row_group, rows)))
+    names = [row.partition("-")[0] for row in rows]  # A of the group of "A-h1", "base" of "base"
+    groups = list(dict.fromkeys(names))
     for y, row in enumerate(rows):
-        if groups.index(find_row_group(row)) % 2:
+        if groups.index(names[y]) % 2:
             axes.axhspan(y - 0.5, y + 0.5, color="gray", alpha=0.1, linewidth=0)
         if row in panel.figures:
             one = panel.figures[row]
@@ -265,11 +266,6 @@ def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
         # the axis ends at powers of ten, because only these have labels
         axes.set_xlim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
     axes.grid(visible=True, alpha=0.3)
-
-
-def find_row_group(row: str) -> str:
-    """Return a row's group: "A" for "A-h1", and the whole name for a row such as "base"."""
-    return row.partition("-")[0]
 
 
 def wrap_single_values(figures: Mapping[str, float]) -> dict[str, Measurements]:

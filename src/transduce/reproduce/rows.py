@@ -28,7 +28,7 @@ from transduce.reproduce.result import (
     write_result,
 )
 from transduce.reproduce.table import ResultTable, build_table
-from transduce.runs.choice import choose_texts, is_corpus_name
+from transduce.runs.choice import choose_texts, find_corpus_name
 from transduce.runs.plots import require_matplotlib
 from transduce.runs.prepared_corpus import (
     STORE,
@@ -245,7 +245,7 @@ def prepare_table_corpus(
     hint = "--dev-source FILE --dev-target FILE"
     require(dev is not None or not needs_dev, NO_DEV, hint)
     if request.train is not None:
-        corpus = str(request.train) if is_corpus_name(request.train) else None
+        corpus = find_corpus_name(request.train)
         recipe, sentences = name_text(recipe, train, corpus, request.changes)
         for sentence in sentences:
             callbacks.on_message(sentence)

@@ -4,6 +4,7 @@ The rows after base and big have other layers in place of self-attention, and ar
 cost.
 """
 
+from collections.abc import Mapping
 from statistics import fmean
 
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
@@ -18,8 +19,13 @@ from transduce.reproduce.report import (
     describe_conditions,
     wrap_single_values,
 )
-from transduce.reproduce.table import ResultTable, TableRow
-from transduce.reproduce.table_claims import Claim, compare_claims, describe_significance
+from transduce.reproduce.table import (
+    Claim,
+    ResultTable,
+    TableRow,
+    compare_claims,
+    describe_significance,
+)
 
 COSTS = (
     "Costs are operations. Estimated: time x devices x sustained rate, as in the paper. Counted: "
@@ -43,6 +49,7 @@ CLAIMS = (
 )
 MEASURED = ("BLEU", "BLEU-paper", "PPL", "params ×10⁶", "averaged", "steps", "minutes")
 NOT_COMPARABLE = "no BLEU here may stand beside the paper's, which are of other languages"
+PrintedRows = Mapping[str, Table2Row]  # the paper's rows by our row's name, or the model's
 COUNTED = ("estimated", "counted", "of base's")
 
 
@@ -52,7 +59,9 @@ def build_report(table: ResultTable) -> Report:
     pair = f"{data.source_language}-{data.target_language}"  # such as en-de
     scale = f"the scale {table.scale}"
     title = f"Table 2, {pair}, at {scale}"
-    found = compare_claims(table, CLAIMS, {"BLEU": map_printed_bleu(pair)})
+    printed = {one.row or one.model: one for one in PUBLISHED if pair in one.bleu}
+    bleu = {name: float(one.bleu[pair]) for name, one in printed.items()}
+    found = compare_claims(table, CLAIMS, {"BLEU": bleu})
     return Report(
         name="table2",
         title=title,
@@ -62,54 +71,35 @@ def build_report(table: ResultTable) -> Report:
             COMPARABILITY.get(pair, NOT_COMPARABLE),
         ],
         parts=[
-            (f"BLEU and cost, {pair}, ours at {scale}", COSTS, build_cells(table, pair)),
+            (f"BLEU and cost, {pair}, ours at {scale}", COSTS, build_cells(table, printed, pair)),
             (f"Comparisons at {scale}", describe_significance(table), found),
         ],
-        rows=[build_record(run) | find_printed(run.row, pair) for run in table.runs],
-        picture=build_plot(table, title, pair),
+        rows=[build_record(run) | find_printed(printed.get(run.row), pair) for run in table.runs],
+        picture=build_plot(table, title, printed, pair),
     )
 
 
-def select_published(pair: str) -> list[Table2Row]:
-    """Return the rows of the paper's Table 2 that have a BLEU for a language pair."""
-    return [one for one in PUBLISHED if pair in one.bleu]
+def find_printed(one: Table2Row | None, pair: str) -> dict[str, str | None]:
+    """Return a printed row's "printed_bleu" and "printed_cost" for a pair; both None if None."""
+    return {"printed_bleu": one and one.bleu[pair], "printed_cost": one and one.cost[pair]}
 
 
-def map_printed_bleu(pair: str) -> dict[str, float]:
-    """Return the BLEU that the paper prints for its own models, by row name."""
-    return {one.row: float(one.bleu[pair]) for one in select_published(pair) if one.row}
-
-
-def find_printed(row: str, pair: str) -> dict[str, str | None]:
-    """Return a row's "printed_bleu" and "printed_cost" for a pair, or both None if unprinted."""
-    paper = next((one for one in select_published(pair) if one.row == row), None)
-    return {
-        "printed_bleu": paper and paper.bleu[pair],
-        "printed_cost": paper and paper.cost[pair],
-    }
-
-
-def build_cells(table: ResultTable, pair: str) -> Cells:
+def build_cells(table: ResultTable, printed: PrintedRows, pair: str) -> Cells:
     """Return the cells of Table 2: a header, the paper's rows with our scores, our other rows."""
     head = ("model", "BLEU printed", "cost printed", *MEASURED, *COUNTED, "beside the paper")
     blank = ("",) * (len(MEASURED) + len(COUNTED))
     lines: list[tuple[str, ...]] = [head]
-    for one in select_published(pair):
-        printed = (one.bleu[pair], one.cost.get(pair, ""))
-        if one.row not in table.rows:
-            lines.append((format_model(one), *printed, *blank, one.source or "not measured here"))
+    for name, one in printed.items():
+        model = f"{one.model}: {one.row}" if one.row else one.model
+        start = (model, one.bleu[pair], one.cost.get(pair, ""))
+        if name in table.rows:
+            lines.append((*start, *format_row(table, table.rows[name])))
         else:
-            lines.append((format_model(one), *printed, *format_row(table, table.rows[one.row])))
-    others = [row for name, row in table.rows.items() if name not in map_printed_bleu(pair)]
-    lines += [
-        (f"{row.name} in attention's place", "", "", *format_row(table, row)) for row in others
-    ]
+            lines.append((*start, *blank, one.source or "not measured here"))
+    for name, row in table.rows.items():
+        if name not in printed:
+            lines.append((f"{name} in attention's place", "", "", *format_row(table, row)))
     return lines
-
-
-def format_model(one: Table2Row) -> str:
-    """Return the model name of a printed row, followed by our row's name if we train it."""
-    return f"{one.model}: {one.row}" if one.row else one.model
 
 
 def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
@@ -121,7 +111,7 @@ def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
         row.bleu.format(2),
         row.paper_bleu.format(2) if row.paper_bleu else "",
         row.perplexity.format(2),
-        f"{row.parameters / 1e6:.2f}",
+        f"{run.parameters / 1e6:.2f}",
         str(len(run.averaged)),
         f"{run.updates:,}",
         f"{fmean(one.seconds for one in row.runs) / 60:.1f}",
@@ -134,23 +124,22 @@ def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
     )
 
 
-def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
+def build_plot(table: ResultTable, title: str, printed: PrintedRows, pair: str) -> Plot:
     """Build the plot of each row's BLEU and cost, printed and measured."""
-    names = {one.row or one.model: one for one in select_published(pair)}
-    scores = wrap_single_values({name: float(one.bleu[pair]) for name, one in names.items()})
-    costs = wrap_single_values(
-        {name: float(one.cost[pair]) for name, one in names.items() if pair in one.cost}
-    )
+    scores = {name: float(one.bleu[pair]) for name, one in printed.items()}
+    costs = {name: float(one.cost[pair]) for name, one in printed.items() if pair in one.cost}
     counted = {name: row.cost("counted") for name, row in table.rows.items()}
     ours = f"ours, {table.scale}"
     panels = [
-        Panel("BLEU, the paper", scores),
+        Panel("BLEU, the paper", wrap_single_values(scores)),
         Panel(f"BLEU, {ours}", {name: row.bleu for name, row in table.rows.items()}),
-        Panel("operations, the paper's estimate", costs, is_logarithmic=True),
+        Panel("operations, the paper's estimate", wrap_single_values(costs), is_logarithmic=True),
         Panel(
             f"operations counted, {ours}",
             wrap_single_values({name: cost for name, cost in counted.items() if cost}),
             is_logarithmic=True,
         ),
     ]
-    return Plot(title, list(dict.fromkeys((*names, *table.recipes))), panels, table.other_settings)
+    return Plot(
+        title, list(dict.fromkeys((*printed, *table.recipes))), panels, table.other_settings
+    )

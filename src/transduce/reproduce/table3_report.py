@@ -12,8 +12,7 @@ from transduce.reproduce.report import (
     describe_conditions,
     wrap_single_values,
 )
-from transduce.reproduce.table import ResultTable
-from transduce.reproduce.table_claims import Claim, compare_claims, describe_significance
+from transduce.reproduce.table import Claim, ResultTable, compare_claims, describe_significance
 from transduce.settings.recipe import Value, with_changes
 
 COUNTS = (
@@ -89,7 +88,8 @@ def build_cells(table: ResultTable) -> Cells:
     measures = ("PPL", "BLEU", *paper_heads, "params ×10⁶")
     lines = [("row", *COLUMNS, *measures, "PPL printed", "BLEU printed", "params")]
     for row in table.rows.values():
-        own, paper = row.runs[0].recipe.flat_settings(), PRINTED.get(row.name)
+        run, paper = row.runs[0], PRINTED.get(row.name)
+        own = run.recipe.flat_settings()
         cells = [
             format_setting(own[path]) if row.name == "base" or own[path] != base[path] else ""
             for path in COLUMNS.values()
@@ -101,7 +101,7 @@ def build_cells(table: ResultTable) -> Cells:
                 row.perplexity.format(2),
                 row.bleu.format(2),
                 *(row.paper_bleu.format(2) if row.paper_bleu else "" for _ in paper_heads),
-                f"{row.parameters / 1e6:.2f}",
+                f"{run.parameters / 1e6:.2f}",
                 f"{paper.perplexity:.2f}" if paper else "",
                 f"{paper.bleu:.1f}" if paper else "",
                 str(paper.millions) if paper and paper.millions else "",

@@ -198,6 +198,8 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     the events of the training. Without `callbacks`, the messages of the training go to
     `on_message`.
     """
+    from transduce.inference.average import average
+    from transduce.inference.load import load
     from transduce.recipes.choice import find_recipe
     from transduce.reproduce.parsing_table import (
         ParsingTable,
@@ -206,9 +208,9 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         measure_baselines,
         measure_parser,
         require_parsing_table_folder,
-        train_parser,
         write_report,
     )
+    from transduce.runs.train import train as train_run
     from transduce.training.progress import TrainingCallbacks
 
     require_flag("baselines", baselines)
@@ -219,8 +221,15 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     require_parsing_table_folder(folder, trees.train, trees.dev, test)
     trained_on, is_comparable = trees.trained_on, trees.is_comparable
     if model is None:
-        observer = callbacks or TrainingCallbacks(on_message=on_message)
-        parser = train_parser(folder, chosen, trees, settings or {}, observer)
+        run = train_run(
+            folder / "run",
+            trees.train,
+            trees.dev,
+            recipe=chosen,
+            settings=settings,
+            callbacks=callbacks or TrainingCallbacks(on_message=on_message),
+        )
+        parser = load(average(run).folder)
     else:
         parser = load_parser(model, settings or {})
         corpus = parser.recipe.data.corpus  # what the given parser was trained on
@@ -234,7 +243,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     )
     rows = [row]
     if baselines:
-        rows += measure_baselines(trees.gold, trees.read_train(), trees.trained_on, on_message)
+        rows += measure_baselines(trees, on_message)
     table = ParsingTable(tuple(rows), trees.test_set, is_comparable=is_comparable)
     files = write_report(folder, table, outputs)
     on_message(f"the report: {', '.join(map(str, files))}")

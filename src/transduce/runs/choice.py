@@ -48,7 +48,7 @@ def choose_texts(data: Data, train: object, dev: object) -> Opened:
 
     The development set is by default the split "dev" of the training text; if `dev` is False, None.
     """
-    is_own = train is not None and not is_corpus_name(train)
+    is_own = train is not None and find_corpus_name(train) is None
     own_train = open_texts("train", train, data) if is_own else None
     own_dev = None if dev is None or dev is False else open_texts("dev", dev, data)
     if own_train is not None:
@@ -70,9 +70,9 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
     split = argument if argument in ("dev", "test") else "train"
     if isinstance(texts, Pairs):
         return require_texts_of_task(argument, texts, data)
-    if is_corpus_name(texts):
-        found = read_corpus(str(texts), split, data)
-        require(found is not None, f"{argument}: {texts} has no {split} split")
+    if corpus := find_corpus_name(texts):
+        found = read_corpus(corpus, split, data)
+        require(found is not None, f"{argument}: {corpus} has no {split} split")
         assert found is not None
         return found
     if isinstance(texts, str | PathLike):
@@ -255,13 +255,8 @@ def read_inputs(store: Path) -> dict[str, str] | None:
     return read_declared_inputs(store)[1] if (store / INPUTS_FILE).exists() else None
 
 
-def is_corpus_name(texts: object) -> bool:
-    """Return whether a value is the name of a generated or public corpus."""
-    if not isinstance(texts, str):
-        return False
-    return texts in GENERATED or is_public(texts) or is_treebank(texts)
-
-
 def find_corpus_name(texts: object) -> str | None:
-    """Return `texts` if they are a corpus name, or None if they are the user's own texts."""
-    return str(texts) if is_corpus_name(texts) else None
+    """Return `texts` if they name a generated or public corpus, or None for any other value."""
+    if not isinstance(texts, str):
+        return None
+    return texts if texts in GENERATED or is_public(texts) or is_treebank(texts) else None

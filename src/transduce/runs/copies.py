@@ -213,18 +213,14 @@ def open_copy(address: str, run: Path) -> RunCopy:
     if copy.is_local and Path(copy.root).resolve().is_relative_to(run.resolve()):
         raise InputError("is inside the run", "choose another address", file=address)
     copy.require_own_place()
-    if not run.exists() or (run.is_dir() and is_empty(run)):
+    is_empty = run.is_dir() and all(entry.name.startswith(".") for entry in run.iterdir())
+    if is_empty or not run.exists():
         copy.restore(run)
     elif copy.require_same_run(run) and not is_run(run):
         fact = f"has a copy of a run, and {run} holds something else"
         hint = f"move {run} away, and the same command goes on from the copy"
         raise InputError(fact, hint, file=address)
     return copy
-
-
-def is_empty(folder: Path) -> bool:
-    """Return whether a folder has nothing in it but hidden files."""
-    return all(entry.name.startswith(".") for entry in folder.iterdir())
 
 
 Observe = Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, SignalRequests]]]

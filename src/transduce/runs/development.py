@@ -28,10 +28,7 @@ LEAST_PAIRS = 2_000  # a text of fewer pairs is trained on as a whole
 HELD_OUT = (200, 2_000)  # the fewest and the most pairs that are held out; 1 % in between
 
 SAMPLE = 5_000  # of a longer text, from so many to twice as many pairs are compared, evenly drawn
-FEWEST_PAIRS = (
-    200,
-    20,
-)  # to compare texts, the training text must have 200 pairs, the other one 20
+FEWEST_PAIRS = (200, 20)  # of the training text and of another one, if they are to be compared
 NATS = 0.2  # a side is swapped if its trigrams are likelier in the other by more nats than this
 LETTERS = 3  # characters of a trigram; trigrams tell languages apart
 SHARE_OF_LETTERS = 0.5  # a text is in a script if more than this share of its letters are

@@ -78,15 +78,15 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
     folder, target = read_path("checkpoint", checkpoint), read_path("output", output)
     require_absent(target)
     config = read_config(folder)
-    imported = read_marian_vocabularies(folder, config)
-    sizes = [len(one) for one in imported.vocabularies]
+    vocabularies, rows = read_marian_vocabularies(folder, config)
+    sizes = [len(one) for one in vocabularies]
     recipe = with_changes(config.recipe, {"data.vocabulary_size": max(SMALLEST, *sizes)})
-    found, sha256 = read_marian_weights(folder, config, imported)  # before a large model is built
+    found, sha256 = read_marian_weights(folder, config, rows)  # before a large model is built
     model = Transformer(recipe.architecture, *sizes)
     weights = require_matching_tensors(found, model.named_weights(), file=folder / WEIGHTS)
     parameters = sum(weight.numel() for weight in weights.values())
     facts = CardFacts(
-        description=build_task(recipe.data, imported.vocabularies).describe(recipe.data),
+        description=build_task(recipe.data, vocabularies).describe(recipe.data),
         parameters=parameters,
         updates=0,
         imported=sha256,
@@ -95,8 +95,7 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
         size=describe_size(recipe.architecture, *sizes),
     )
     card = format_model_card(recipe, facts)
-    about = {"imported": sha256}
-    save_model(target, weights, recipe, imported.vocabularies, card, about=about)
+    save_model(target, weights, recipe, vocabularies, card, about={"imported": sha256})
     return ImportedModel(target, recipe, parameters)
 
 
@@ -144,10 +143,9 @@ NOT_HERE = "this model cannot be expressed here; use it with the program that it
 @final
 @dataclass(frozen=True, kw_only=True)
 class MarianConfig:
-    """A Marian checkpoint as a recipe, its embedding sizes and flags, and start and end ids."""
+    """A Marian checkpoint as a recipe, its embedding sizes, and start and end ids."""
 
     recipe: Recipe
-    scale_embedding: bool  # whether embeddings are multiplied by √d_model
     is_shared: bool  # whether encoder and decoder have one embedding matrix
     source_rows: int  # rows of the encoder's embedding matrix
     target_rows: int  # rows of the decoder's embedding matrix
@@ -184,7 +182,6 @@ def read_config(folder: Path) -> MarianConfig:
         require_values(values, {"decoder_vocab_size": rows}, NOT_SAVED, file)
     return MarianConfig(
         recipe=build_recipe(folder, values, file),
-        scale_embedding=read_flag({"scale_embedding": False} | values, "scale_embedding", file),
         is_shared=is_shared,
         source_rows=rows,
         target_rows=target_rows,
@@ -217,6 +214,7 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
     encoder, decoder = (
         read_count(values, f"{side}_layers", file) for side in ("encoder", "decoder")
     )
+    is_scaled = read_flag({"scale_embedding": False, **values}, "scale_embedding", file)
     changes = {
         "architecture.layers": encoder,
         "architecture.decoder_layers": 0 if decoder == encoder else decoder,
@@ -226,7 +224,7 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
         "architecture.d_k": d_model // heads,
         "architecture.d_v": d_model // heads,
         "architecture.activation": ACTIVATIONS[activation],
-        "architecture.tie_embeddings": "target" if values.get("scale_embedding") else "none",
+        "architecture.tie_embeddings": "target" if is_scaled else "none",
         "data.corpus": "imported",
         "data.source_language": read_language(names.get("source_lang"), UNNAMED[0]),
         "data.target_language": read_language(names.get("target_lang"), UNNAMED[1]),
@@ -321,19 +319,10 @@ JOINT, TARGET = "vocab.json", "target_vocab.json"
 VOCABULARY_LIMIT = 1 << 23  # bytes of a file; files of OPUS-MT have under 2 million
 FOREIGN = 1_000.0  # pieces that no segmentation should use get the lowest score minus this
 SymbolIds = Mapping[str, int]  # the checkpoint's id of each symbol
+Rows = tuple[list[int], list[int]]  # each source and target symbol's row in the embeddings
 
 
-@final
-@dataclass(frozen=True)
-class ImportedVocabularies:
-    """An imported model's vocabularies, and each symbol's row in the checkpoint's embeddings."""
-
-    vocabularies: Vocabularies
-    source_rows: list[int]
-    target_rows: list[int]
-
-
-def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVocabularies:
+def read_marian_vocabularies(folder: Path, config: MarianConfig) -> tuple[Vocabularies, Rows]:
     """Read .spm models and .json symbol lists; return vocabularies and rows of embeddings."""
     joint = read_symbol_ids(folder / JOINT)
     has_two = os.path.lexists(folder / TARGET) and not config.is_shared
@@ -343,10 +332,7 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
         for file in (folder / "source.spm", folder / "target.spm")
     ]
     sides = list_source_pieces(models[0], ids[0]), list_target_pieces(models[1], ids[1], config)
-    specials = [
-        [config.end, config.start, find_unknown(one, folder / name)]
-        for one, name in zip(ids, (JOINT, TARGET if has_two else JOINT), strict=True)
-    ]
+    specials = [[config.end, config.start, one[UNKNOWN]] for one in ids]
     if len(sides[0]) > 2 * len(ids[0]):  # most of its pieces would have no weights
         fact = f"has {len(sides[0]):,} pieces, and {JOINT} {len(ids[0]):,} symbols"
         raise FolderError(fact, AGAIN, file=folder / "source.spm")
@@ -359,7 +345,7 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
         raise FolderError(f"has {error}", AGAIN, file=folder / JOINT) from error
     source_rows = specials[0] + [ids[0].get(piece, specials[0][2]) for piece, _ in sides[0]]
     target_rows = specials[1] + [ids[1][piece] for piece, _ in sides[1]]
-    return ImportedVocabularies(Vocabularies(source, target), source_rows, target_rows)
+    return Vocabularies(source, target), (source_rows, target_rows)
 
 
 def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece, ...]:
@@ -384,14 +370,16 @@ def list_target_pieces(
     """
     scores = dict(model.pieces)
     low = min(scores.values()) - FOREIGN
-    unknown = ids.get(UNKNOWN)
-    special = {config.end, config.start, unknown}
+    special = {config.end, config.start, ids[UNKNOWN]}
     listed = sorted((one, piece) for piece, one in ids.items() if one not in special)
     return tuple((piece, scores.get(piece, low)) for _, piece in listed)
 
 
 def read_symbol_ids(file: Path) -> SymbolIds:
-    """Return each symbol's id in a vocab.json; refuse ids with gaps, and target-language codes."""
+    """Return each symbol's id in a vocab.json.
+
+    Codes such as >>de<<, gaps in the ids, and a list without the unknown symbol are refused.
+    """
     ids = read_object(file, VOCABULARY_LIMIT)
     if sorted(one for one in ids.values() if type(one) is int) != list(range(len(ids))):
         raise FolderError("does not number its symbols from 0", AGAIN, file=file)
@@ -399,14 +387,9 @@ def read_symbol_ids(file: Path) -> SymbolIds:
     if codes:
         fact = f"has codes of target languages, such as {short_repr(codes[0])}"
         raise InputError(fact, f"models of one target language are read; {NOT_HERE}", file=file)
-    return ids
-
-
-def find_unknown(ids: SymbolIds, file: Path) -> int:
-    """Return the checkpoint's id of the unknown symbol; refuse a symbol list without one."""
     if UNKNOWN not in ids:
         raise FolderError(f"has no symbol {UNKNOWN}", AGAIN, file=file)
-    return ids[UNKNOWN]
+    return ids
 
 
 WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
@@ -435,7 +418,7 @@ Take = Callable[[str], Tensor]  # the tensor of a name in the checkpoint
 
 
 def read_marian_weights(
-    folder: Path, config: MarianConfig, symbols: ImportedVocabularies
+    folder: Path, config: MarianConfig, rows: Rows
 ) -> tuple[dict[str, Tensor], str]:
     """Return a checkpoint's weights under our names, and the sha256 of their file.
 
@@ -458,7 +441,7 @@ def read_marian_weights(
         used.add(name)
         return found[name].float()
 
-    weights = dict(list_embeddings(take, found, config, symbols, order))
+    weights = dict(list_embeddings(take, found, config, rows, order))
     for side, depth in (("encoder", sizes.encoder_depth), ("decoder", sizes.decoder_depth)):
         for index in range(depth):
             start = f"model.{side}.layers.{index}"
@@ -543,7 +526,7 @@ def list_embeddings(
     take: Take,
     found: Mapping[str, Tensor],
     config: MarianConfig,
-    symbols: ImportedVocabularies,
+    rows: Rows,
     order: Tensor,
 ) -> Iterator[tuple[str, Tensor]]:
     """Yield (our name, tensor) of the embeddings, the output bias and any untied output matrix.
@@ -551,14 +534,17 @@ def list_embeddings(
     If the checkpoint's embeddings are not multiplied by √d_model, ours are divided by it, and the
     output matrix is stored apart.
     """
-    source, target = map(take, find_embedding_names(found, config))
-    scale = 1.0 if config.scale_embedding else config.recipe.architecture.d_model**-0.5
-    yield "source.weight", scale * take_rows(source, symbols.source_rows)[:, order]
-    rows = take_rows(target, symbols.target_rows)[:, order]
-    yield "target.weight", scale * rows
-    if not config.scale_embedding:  # the embedding is the output matrix / √d_model: untied
-        yield "output.weight", rows
-    bias = take_rows(take(BIAS).flatten(), symbols.target_rows).clone()
+    names, sizes = find_embedding_names(found, config), config.recipe.architecture
+    source, target = (
+        take_rows(take(name), own)[:, order] for name, own in zip(names, rows, strict=True)
+    )
+    is_tied = sizes.tie_embeddings == "target"
+    scale = 1.0 if is_tied else sizes.d_model**-0.5
+    yield "source.weight", scale * source
+    yield "target.weight", scale * target
+    if not is_tied:  # the embedding is the output matrix / √d_model
+        yield "output.weight", target
+    bias = take_rows(take(BIAS).flatten(), rows[1]).clone()
     bias[BEGIN] = NEVER
     yield "output_bias.weight", bias
 

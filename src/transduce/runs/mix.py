@@ -8,14 +8,7 @@ from pathlib import Path
 from transduce.corpus.mixture import Share
 from transduce.errors import short_repr
 from transduce.runs.choice import Texts, open_texts
-from transduce.runs.texts import (
-    FilePair,
-    MixedPairs,
-    MixedText,
-    Pairs,
-    TaskFiles,
-    decode_name,
-)
+from transduce.runs.texts import FilePair, MixedPairs, MixedText, Pairs, TaskFiles, decode_name
 from transduce.settings import Data
 from transduce.settings.fields import require
 
@@ -28,7 +21,7 @@ Weights = Mapping[str | PathLike[str], Weight]
 def mix(
     texts: Texts | Weights, synthetic: Weights | None = None, *, tag_synthetic: bool = False
 ) -> Pairs:
-    """Mix files by weight, and synthetic files by their share of all pairs read, into one text.
+    """Return a mix of files by weight, in which each synthetic file has a given share of the pairs.
 
     `texts` are one text, or files with weights: with `{"a.tsv": 3, "b.tsv": 1}` three of four pairs
     that updates read are of `a.tsv`. The weight 0 for all of them reads every pair equally often.
@@ -58,9 +51,8 @@ def open_weighted(files: Weights) -> list[MixedText]:
         fits = type(weight) in (int, float) and {*map(type, updates)} == {int}
         require(fits, f"{short_repr(how)} is no weight of {short_repr(file)}", hint)
         first, last = updates
-        weight = float(
-            max(-1, min(weight, HIGHEST_WEIGHT + 1))
-        )  # weights out of range are refused later
+        # weights out of range are refused later
+        weight = float(max(-1, min(weight, HIGHEST_WEIGHT + 1)))
         share = Share(name="", weight=weight, start=first, stop=last)
         opened.append(MixedText(open_texts("texts", file, Data()), share))
     return opened
@@ -116,11 +108,8 @@ def require_text_for_every_update(shares: Sequence[Share]) -> None:
         is_range &= max(share.start, share.stop) <= LAST_UPDATE
         last = f"{share.stop:,}" if share.stop else "the last"
         fact = f"{share.name} is read from update {share.start:,} to {last}"
-        require(
-            is_range,
-            fact,
-            f"the first is at least 1, and the last not before it, nor above {LAST_UPDATE:,}",
-        )
+        hint = f"the first is at least 1, and the last not before it, nor above {LAST_UPDATE:,}"
+        require(is_range, fact, hint)
     for step in (1, *(share.stop + 1 for share in shares if share.stop)):
         is_read = any(share.is_read(step) for share in shares)
         fact = f"update {step:,} has no text to read"

@@ -18,8 +18,14 @@ from typing import TYPE_CHECKING, cast, final
 from transduce.checkpoint.run_file import is_run
 from transduce.corpus.build import build_store
 from transduce.corpus.segment import remove_segments
-from transduce.corpus.side import SIDES, require_consistent
-from transduce.corpus.store import READING, Store, build_provenance, parse_data_facts
+from transduce.corpus.store import (
+    READING,
+    SIDES,
+    Store,
+    build_provenance,
+    parse_data_facts,
+    require_consistent,
+)
 from transduce.durable.files import ensure_folder, require_folder, write_atomically
 from transduce.durable.folder import MANIFEST, read_regular, remove_folder, require_own_folder
 from transduce.durable.json import from_checksummed_json, parse_record, to_checksummed_json

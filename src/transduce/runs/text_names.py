@@ -21,14 +21,7 @@ from transduce.runs.texts import FilePair, GeneratedCorpus, MixedPairs, Pairs, T
 from transduce.settings import Data, Recipe
 from transduce.settings.data import OWN, UNNAMED
 from transduce.settings.fields import require
-from transduce.settings.recipe import (
-    TITLE,
-    UNSHOWN,
-    Value,
-    build_title,
-    shorten_name,
-    with_changes,
-)
+from transduce.settings.recipe import TITLE, UNSHOWN, Value, build_title, shorten_name, with_changes
 from transduce.tasks import find_task_kind
 from transduce.text.files import FEWEST_LINES, describe_records, read_lines
 from transduce.text.languages import (

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from os import PathLike
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -142,6 +142,8 @@ def train_interruptibly(
     With `measure_duration` a new run's duration is measured if the callbacks receive messages.
     `name_options` may replace options of the command line in these messages.
     """
+    import torch
+
     from transduce.durable.lock import create_and_lock_folder
     from transduce.runs.copies import observe_and_copy, open_copy
     from transduce.runs.training_inputs import prepare_training
@@ -153,7 +155,8 @@ def train_interruptibly(
     hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event
     require_run_folder(inputs.folder)
     copy = None if copy_to is None else open_copy(copy_to, inputs.folder)
-    with refuse_second_training(), create_and_lock_folder(inputs.folder), restore_threads():
+    with refuse_second_training(), create_and_lock_folder(inputs.folder), ExitStack() as at_end:
+        at_end.callback(torch.set_num_threads, torch.get_num_threads())
         prepared = prepare_training(inputs, ignore_event)
 
         @contextmanager
@@ -289,15 +292,3 @@ def refuse_second_training() -> Iterator[None]:
         yield
     finally:
         TRAINS.release()
-
-
-@contextmanager
-def restore_threads() -> Iterator[None]:
-    """Context manager that restores torch's number of threads at its end, also after an error."""
-    import torch
-
-    before = torch.get_num_threads()
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -108,7 +108,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     if inputs.minutes is None:
         return prepared
     if is_begun:
-        kept = "the run keeps the sizes and updates that it began with: minutes are for a new run"
+        kept = "the run keeps its sizes and updates: minutes shape a new run, in another folder"
         return replace(prepared, reasons=[*prepared.reasons, kept])
     recipe, told = fit_to_minutes(
         prepared.recipe, prepared.corpus, inputs.minutes, inputs.settings, inputs.rank
@@ -125,10 +125,12 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
     fact = f"{inputs.store} has a development set, and none is wanted"
     is_ignored = known is not None and known.dev is not None and inputs.dev is False
     require(not is_ignored, fact, "leave out --no-dev, or prepare the corpus with it")
-    if parent is None:
-        chosen = choose_run_recipe(inputs, known, on_progress)
-    else:
+    if is_run(inputs.folder):
+        chosen = choose_stored_recipe(inputs, parent)
+    elif parent is not None:
         chosen = choose_adapted_recipe(inputs, parent, known, on_progress)
+    else:
+        chosen = choose_new_recipe(inputs, known, on_progress)
     recipe = chosen.recipe
     if inputs.languages is not None:
         recipe = name_languages(recipe, inputs.languages)
@@ -136,8 +138,10 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
         recipe = replace(recipe, name=read_name(inputs.name))
     if not inputs.is_corpus_only:  # refuse before the corpus is prepared
         require_trainable(recipe, inputs.rank.local_size)
-    given = known or chosen.texts
-    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, given, parent)
+    is_new = known is None and not (inputs.own_store / "train").is_dir()
+    if known is not None:
+        require_prepared_for(known, recipe.data)
+    corpus = known or open_or_prepare(inputs, recipe.data, on_progress, chosen.texts, parent)
     reasons = [*chosen.reasons, *warn_of_no_validation(inputs, corpus)]
     return PreparedTraining(
         recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
@@ -152,15 +156,19 @@ def warn_of_no_validation(inputs: TrainingInputs, corpus: PreparedCorpus) -> Ite
         yield f"warning: without a development set {' and '.join(unused)} {verb} nothing"
 
 
-def choose_run_recipe(
+def choose_stored_recipe(inputs: TrainingInputs, parent: StoredModel | None) -> Choice:
+    """Return a begun run's recipe, or the named one; refuse another parent than the run's."""
+    run, settings = read_run(inputs.folder), inputs.settings
+    require_same_parent(inputs.folder, run, parent)
+    recipe = customise_recipe(inputs.recipe or run.recipe, settings)
+    return Choice(recipe=keep_names(recipe, run.recipe, settings), reasons=[])
+
+
+def choose_new_recipe(
     inputs: TrainingInputs, known: PreparedCorpus | None, on_progress: OnProgress
 ) -> Choice:
-    """Return the recipe of a run: a named one, the stored one, or one that fits corpus or texts."""
+    """Return the recipe of a new run: a named one, or one that fits corpus or texts."""
     recipe, settings = inputs.recipe, inputs.settings
-    if is_run(inputs.folder):
-        stored = read_run(inputs.folder).recipe
-        chosen = keep_names(customise_recipe(recipe or stored, settings), stored, settings)
-        return Choice(recipe=chosen, reasons=[])
     if known is None:
         texts = (inputs.train, inputs.dev)
         return choose_recipe(recipe, texts, settings, inputs.own_store, on_progress)
@@ -177,28 +185,20 @@ def choose_adapted_recipe(
     known: PreparedCorpus | None,
     on_progress: OnProgress,
 ) -> Choice:
-    """Choose the recipe of a run that continues from a parent model, and open its texts."""
-    stored = read_run(inputs.folder) if is_run(inputs.folder) else None
-    if stored is not None:
-        require_same_parent(inputs.folder, stored, parent)
-    start = inputs.recipe or (stored or parent).recipe
+    """Choose the recipe of a new run that continues from a parent model, and open its texts."""
+    start = inputs.recipe or parent.recipe
     texts = None if inputs.train is None else open_new_and_old(inputs, start.data)
-    if stored is not None:
-        recipe, reasons = customise_recipe(start, inputs.settings), list[str]()
-    else:
-        train = known if texts is None else texts[0]
-        assert train is not None
-        recipe, reasons = choose_adaptation(
-            parent,
-            inputs.recipe,
-            train,
-            inputs.settings,
-            on_progress,
-            is_corpus_only=inputs.is_corpus_only,
-        )
-    if stored is not None:
-        recipe = keep_names(recipe, stored.recipe, inputs.settings)
-    elif texts is not None:
+    train = known if texts is None else texts[0]
+    assert train is not None
+    recipe, reasons = choose_adaptation(
+        parent,
+        inputs.recipe,
+        train,
+        inputs.settings,
+        on_progress,
+        is_corpus_only=inputs.is_corpus_only,
+    )
+    if texts is not None:
         corpus_name = find_corpus_name(inputs.train)
         before = parent.recipe.data
         languages = before.source_language, before.target_language
@@ -210,8 +210,7 @@ def choose_adapted_recipe(
     elif known is not None:
         recipe = copy_names(recipe, known.data, inputs.settings)
     ours, theirs = recipe.data.languages, parent.recipe.data.languages
-    is_other = len(ours) == len(theirs) and list_primary(ours) != list_primary(theirs)
-    if stored is None and is_other:
+    if len(ours) == len(theirs) and list_primary(ours) != list_primary(theirs):
         reasons.append(
             f"warning: {parent.folder} translates {' to '.join(theirs)}, and the new text is "
             f"{' to '.join(ours)}: it will forget its own languages"
@@ -222,11 +221,8 @@ def choose_adapted_recipe(
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
     """Refuse texts beside a prepared corpus, and arguments without the others that they need."""
     texts = (inputs.train, None if inputs.dev is False else inputs.dev, inputs.old)
-    require(
-        inputs.store is None or all(text is None for text in texts),
-        "texts and a prepared corpus were named",
-        "leave out one of them",
-    )
+    is_one = inputs.store is None or all(text is None for text in texts)
+    require(is_one, "texts and a prepared corpus were named", "leave out one of them")
     require(
         inputs.old is None or (inputs.parent is not None and inputs.train is not None),
         "old text is mixed into new text when a trained model goes on",
@@ -258,40 +254,33 @@ def open_new_and_old(inputs: TrainingInputs, data: Data) -> Opened:
 def require_same_text(run: Path, text: Pairs) -> None:
     """Refuse a training text other than the run's, before a corpus is prepared in the run."""
     if text.fingerprint() != read_data_facts(run).inputs["train"]:
-        fact, hint = (
-            "this run was begun on another text",
-            "name that text, or choose another folder",
-        )
-        raise InputError(fact, hint, file=run)
+        hint = "name that text, or choose another folder"
+        raise InputError("this run was begun on another text", hint, file=run)
 
 
 def open_or_prepare(
     inputs: TrainingInputs,
     data: Data,
     on_progress: OnProgress,
-    given: Opened | PreparedCorpus | None = None,
-    parent: StoredModel | None = None,
-) -> tuple[PreparedCorpus, bool]:
-    """Open or prepare the corpus of a training; return it, and whether it was prepared now.
+    given: Opened | None,
+    parent: StoredModel | None,
+) -> PreparedCorpus:
+    """Open or prepare the corpus of a training whose caller named no prepared one; return it.
 
-    `given` is a prepared corpus, or the training text and the development set, if they are open
-    already. With a `parent`, texts are encoded with the parent's vocabularies.
+    `given` are the training text and the development set, if they are open already. With a
+    `parent`, texts are encoded with the parent's vocabularies.
     """
     own = inputs.own_store
-    if isinstance(given, PreparedCorpus):
-        require_prepared_for(given, data)
-        return given, False
     if is_run(inputs.folder) and own.is_dir() and inputs.train is None and not inputs.dev:
         prepared = open_prepared(own)
         is_kept = inputs.dev is None or prepared.dev is None
         require(is_kept, f"{inputs.folder} has a development set", "leave out --no-dev")
-        return prepared, False
-    texts = given or choose_texts(data, inputs.train, inputs.dev)
+        return prepared
+    texts = given or open_new_and_old(inputs, data)
     if inputs.dev is None:
         begun = read_data_facts(inputs.folder).inputs["train"] if is_run(inputs.folder) else None
         texts = hold_out_like_store(texts, data, own, begun)
-    is_new = not (own / "train").is_dir()
     if is_run(inputs.folder) and not is_prepared(own):
         require_same_text(inputs.folder, texts[0])
     vocabularies = None if parent is None else parent.vocabularies
-    return prepare_corpus(own, data, *texts, on_progress, vocabularies), is_new
+    return prepare_corpus(own, data, *texts, on_progress, vocabularies)

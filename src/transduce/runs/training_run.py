@@ -9,9 +9,10 @@ store/:  the prepared corpus itself, unless the run uses a corpus in another fol
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -36,10 +37,7 @@ from transduce.durable.json import to_checksummed_json
 from transduce.equip import list_changed_parts
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import has_fast_bfloat16, select_device
-from transduce.machine.environment import (
-    list_environment_changes,
-    read_environment,
-)
+from transduce.machine.environment import list_environment_changes, read_environment
 from transduce.machine.process_settings import use_threads
 from transduce.paper.training import UPDATES
 from transduce.recipes.tables import TABLE_3
@@ -64,6 +62,7 @@ from transduce.runs.recommend import CHOSEN
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe, Training
+from transduce.settings.counts import count_parameters
 from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.text.arguments import ignore_event
@@ -131,10 +130,9 @@ class TrainingRun:
 @final
 @dataclass(frozen=True)
 class RunStart:
-    """The facts at a run's start: progress, parameters, bad checkpoints and machine changes."""
+    """The facts at a run's start: progress, bad checkpoints and machine changes."""
 
     progress: Progress
-    parameters: int  # number of the model's parameters
     rejected: list[tuple[Path, str]]  # damaged checkpoints, each with the reason for rejecting it
     changed: list[str]  # changes of the machine that may alter the results' last bits
 
@@ -160,7 +158,6 @@ def run_training(  # noqa: PLR0913 - one parameter for each choice of the caller
     rank = rendezvous.rank if rendezvous else ProcessRank()
     recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size, parent)
     use_threads(recipe.training.threads)
-    starts: list[RunStart] = []
     with ExitStack() as opened:
         callbacks, requests = opened.enter_context(observe(recipe))
         # before the processes join, since a process that is silent for too long then counts as lost
@@ -172,14 +169,8 @@ def run_training(  # noqa: PLR0913 - one parameter for each choice of the caller
             callbacks.warn(SLOW_BFLOAT16)
         if new_beginning:
             callbacks.warn(new_beginning)
-
-        def on_start(start: RunStart) -> None:
-            starts.append(start)
-            report_start(start, folder, recipe, corpus, callbacks)
-            for line in estimate:
-                callbacks.on_message(f"  {line}")
-
-        progress = train_run(folder, recipe, corpus, callbacks, on_start, group)
+        report = partial(report_start, folder, recipe, corpus, callbacks, estimate)
+        progress = train_run(folder, recipe, corpus, callbacks, report, group)
         # a run stopped at its last step may lack its last validation
         finished = is_finished(progress, recipe.training) and not requests.stop_signal
         for line in describe_end(folder, recipe.training, progress, finished=finished):
@@ -188,7 +179,7 @@ def run_training(  # noqa: PLR0913 - one parameter for each choice of the caller
         folder=folder,
         recipe=recipe,
         progress=progress,
-        parameters=starts[0].parameters,
+        parameters=count_parameters(recipe.architecture, *map(len, corpus.vocabularies)),
         is_finished=finished,
         stop_signal=requests.stop_signal,
     )
@@ -320,7 +311,7 @@ def require_run_folder(folder: Path) -> None:
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """Raise InputError if settings differ from the run's stored ones; names and steps may differ.
+    """Raise InputError if settings differ, text names and steps aside, or if steps are too few.
 
     The steps must reach the run's last checkpoint or snapshot. Where 0 means "chosen for the
     machine", it matches any stored value.
@@ -434,8 +425,7 @@ def load_resume_point(
         if checkpoint.step:
             here = describe_training_environment(group)
             changed = list_environment_changes(read_environment(checkpoint.state, file), here)
-    parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
-    on_start(RunStart(progress, parameters, rejected, changed))
+    on_start(RunStart(progress, rejected, changed))
     if (job.folder / LOG).exists():  # a resume event marks logged events of later steps as lost
         with closing(Journal(job.folder / LOG)) as journal:
             journal.write("resume", step=progress.step, changed=changed)
@@ -471,22 +461,23 @@ def report_processes(recipe: Recipe, world_size: int, callbacks: TrainingCallbac
 
 
 def report_start(
-    start: RunStart,
     folder: Path,
     recipe: Recipe,
     corpus: PreparedCorpus,
     callbacks: TrainingCallbacks,
+    estimate: Sequence[str],
+    start: RunStart,
 ) -> None:
-    """Report a new run's settings, or a resume; warn of bad checkpoints and of inexact resumes."""
+    """Report a new run's settings and `estimate`, or a resume; warn of what `start` found."""
     if start.progress.step:
         callbacks.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:
         name = shorten_name(recipe.name)
         callbacks.on_message(f"{name}: a new run in {folder}")
-        if parent := read_run(folder).fingerprints.get(PARENT):
-            callbacks.on_message(f"  goes on from the weights of the model with sha256 {parent}")
+        parent = read_run(folder).fingerprints.get(PARENT)
+        lines = [f"goes on from the weights of the model with sha256 {parent}"] if parent else []
         size = describe_size(recipe.architecture, *map(len, corpus.vocabularies))
-        for line in (*describe_training(recipe, corpus), size):
+        for line in (*lines, *describe_training(recipe, corpus), size):
             callbacks.on_message(f"  {line}")
         for warning in list_warnings(recipe, corpus):
             callbacks.warn(warning)
@@ -497,6 +488,8 @@ def report_start(
         callbacks.warn(f"{path.name} cannot be used: {reason}")
     for change in start.changed:
         callbacks.warn(f"this resume may differ in its last bits: {change}")
+    for line in estimate:
+        callbacks.on_message(f"  {line}")
 
 
 def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) -> list[str]:

@@ -53,8 +53,8 @@ def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
     """Verify a folder's parts one after the other, and yield the verdict on each."""
     hint = (
         "name a run, a store or a model folder, or a checkpoint of a run; shards are verified by "
+        "`transduce merge`, and a copy of a run when it is put back"
     )
-    hint += "`transduce merge`, and a copy of a run when it is put back"
     require_folder(folder, hint)
     has_sign = any(os.path.lexists(folder / name) for name in (INPUTS_FILE, MANIFEST))
     if not (has_sign or is_run(folder) or is_model(folder)):

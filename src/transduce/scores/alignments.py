@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from transduce.errors import InputError
-from transduce.scores.score import CountScorer, Metric, Texts, percentage
+from transduce.scores.score import CountScorer, Metric, Result, Texts, percentage
 from transduce.text.arguments import Text, read_text
 from transduce.version import __version__
 
@@ -59,11 +59,6 @@ class AlignmentResult:
         """The percentage of the sure links that the output has."""
         return percentage(self.in_sure, self.sure)
 
-    @property
-    def details(self) -> dict[str, Any]:
-        """`precision` and `recall` in percent, and each count of links under its field name."""
-        return {"precision": self.precision, "recall": self.recall, **asdict(self)}
-
 
 def parse_gold_links(line: str) -> GoldLinks:
     """Return the sure links and all links of a gold line; raise InputError if it is malformed."""
@@ -102,10 +97,17 @@ def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
     return rows
 
 
+def total_links(*counts: int) -> Result:
+    """Return AER in percent; its details are precision and recall in percent, and the counts."""
+    found = AlignmentResult(*counts)
+    rates = {"precision": found.precision, "recall": found.recall}
+    return Result(found.score, rates | asdict(found))
+
+
 AER = Metric(
     "AER",
     "word alignments, one sentence pair a line: alignment error rate, lower is better",
-    CountScorer(f"links:sure+possible|version:{__version__}", count_links, AlignmentResult),
+    CountScorer(f"links:sure+possible|version:{__version__}", count_links, total_links),
     higher_is_better=False,
 )
 

@@ -17,7 +17,7 @@ from transduce.scores.sacrebleu_scorers import (
     require_lines_short_enough_for_ter,
     require_mecab,
 )
-from transduce.scores.score import CountScorer, Figures, Metric, Texts, pass_texts
+from transduce.scores.score import CountScorer, Metric, Result, Texts, pass_texts
 from transduce.scores.spans import ACCURACY, build_span_metric
 from transduce.version import __version__
 
@@ -121,7 +121,7 @@ METRICS = {
         CountScorer(
             f"case:mixed|whole:line|version:{__version__}",
             count_exact_matches,
-            lambda matches, lines: Figures(100 * matches / lines, {"matches": matches}),
+            lambda matches, lines: Result(100 * matches / lines, {"matches": matches}),
         ),
     ),
     "brackets": build_bracket_metric(COLLINS, gold_tags=True),

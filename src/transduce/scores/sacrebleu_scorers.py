@@ -54,7 +54,7 @@ class SacreBleuScorer:
         metric = self.build()
         found = metric.corpus_score(texts[0], texts[1:])
         # The signature states the number of references, so sacreBLEU makes it only after scoring.
-        return Result(found.score, str(metric.get_signature()), self.extract_details(found))
+        return Result(found.score, self.extract_details(found), str(metric.get_signature()))
 
     def count_lines(self, texts: Texts) -> list[Counts]:
         """Return each output line's counts, to be summed, by a private method of sacreBLEU."""
@@ -138,7 +138,7 @@ def lowercase_ascii(line: str) -> str:
 def require_lines_short_enough_for_ter(
     texts: Texts, split: Callable[[str], Sized]
 ) -> tuple[Texts, str]:
-    """Return the texts and "", no suffix; InputError for a line whose TER may need over 256 MB.
+    """Return the texts and signature suffix ""; InputError if a line's TER may need over 256 MB.
 
     The output is the first of `texts`, its references follow. If there is no output yet, each
     reference takes its place. `split` returns a line's words.

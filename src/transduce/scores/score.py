@@ -108,11 +108,11 @@ def exp_of_mean(total: float, count: int) -> float:
 
 
 class Result(NamedTuple):
-    """A metric's value for an output, its signature, and the counts that it is computed from."""
+    """A metric's value for an output, the counts that it is computed from, and its signature."""
 
     value: float
-    signature: str  # how the value was computed, in sacreBLEU's notation
     details: Mapping[str, Any]
+    signature: str = ""  # how the value was computed, in sacreBLEU's notation
 
 
 @runtime_checkable
@@ -149,43 +149,23 @@ class Metric:
     variants: Mapping[str, "Metric"] = field(default_factory=dict)
 
 
-@runtime_checkable
-class Total(Protocol):
-    """The sums of all lines' counts, and the score that is computed from them."""
-
-    @property
-    def score(self) -> float:
-        """The metric's value."""
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """The sums, and other figures computed from them, for `Score.details`."""
-
-
-class Figures(NamedTuple):
-    """A metric's result over all lines (a `Total`): its score and details, already computed."""
-
-    score: float
-    details: Mapping[str, Any]
-
-
 @final
 @dataclass(frozen=True)
 class CountScorer:
-    """A scorer with integer counts for each line; `total` makes a score from the counts' sums."""
+    """A scorer with integer counts for each line; `total` makes a result from the counts' sums."""
 
     signature: str
     count_lines: Callable[[Texts], Sequence[tuple[int, ...]]]
-    total: Callable[..., Total]
+    total: Callable[..., Result]  # without the signature
 
     def score(self, texts: Texts) -> Result:
         """Return the `Result` of an output, the first of `texts`, against the other texts."""
-        total = self.total(*map(sum, zip(*self.count_lines(texts), strict=True)))
-        return Result(total.score, self.signature, total.details)
+        sums = map(sum, zip(*self.count_lines(texts), strict=True))
+        return self.total(*sums)._replace(signature=self.signature)
 
     def score_sums(self, sums: Iterable[Any]) -> float:
         """Return the score of lines whose counts sum to `sums`."""
-        return self.total(*map(int, sums)).score
+        return self.total(*map(int, sums)).value
 
 
 def percentage(part: int, whole: int) -> float:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any, final
 from unicodedata import is_normalized
 
@@ -30,12 +29,10 @@ from transduce.text.languages import CODE, LANGUAGE_NAMES, read_primary_code
 HAN, KANA, HANGUL = "[\u3400-\u9fff]", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
 LONG_MINUTES = 0.5  # a warning comes before a metric that takes longer
 HIDDEN = re.compile(f"[\u200c\u200d\u2061-\u2064]|{INVISIBLE.pattern}")
-FORMS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
-    {
-        "letters and accents as two characters (not NFC)": partial(is_normalized, "NFC"),
-        "invisible characters": lambda line: HIDDEN.search(line) is None,
-    }
-)
+FORMS: Mapping[str, Callable[[str], bool]] = {
+    "letters and accents as two characters (not NFC)": partial(is_normalized, "NFC"),
+    "invisible characters": lambda line: HIDDEN.search(line) is None,
+}
 CHINESE = {"cmn": "zh", "yue": "zh"}  # Mandarin and Cantonese
 SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's defaults
 MOST_SAMPLES = 1_000_000

@@ -20,7 +20,7 @@ from itertools import groupby
 from typing import Any, final
 
 from transduce.errors import InputError, short_repr, suggest_names
-from transduce.scores.score import CountScorer, Figures, Metric, Texts, percentage
+from transduce.scores.score import CountScorer, Metric, Result, Texts, percentage
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
 from transduce.text.words import split_words
 from transduce.version import __version__
@@ -57,16 +57,6 @@ class SpanCounts:
     def rates(self) -> "SpanAverage":
         """Precision, recall and F1, and the number of gold spans."""
         return SpanAverage(self.precision, self.recall, self.f1, self.gold)
-
-    @property
-    def score(self) -> float:
-        """F1 in percent."""
-        return 100 * self.f1
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """`recall` and `precision` in percent, and each count under its field name."""
-        return {"recall": 100 * self.recall, "precision": 100 * self.precision, **asdict(self)}
 
 
 @final
@@ -178,7 +168,7 @@ def build_span_metric(scheme: str) -> Metric:
         CountScorer(
             f"scheme:{scheme}|average:micro|version:{__version__}",
             partial(count_spans, scheme=scheme),
-            SpanCounts,
+            total_spans,
         ),
     )
 
@@ -190,6 +180,13 @@ def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
         gold_spans, spans = find_spans(gold, scheme), find_spans(output, scheme)
         counts.append((len({*gold_spans} & {*spans}), len(gold_spans), len(spans)))
     return counts
+
+
+def total_spans(*counts: int) -> Result:
+    """Return F1 in percent; its details are recall and precision in percent, and the counts."""
+    found = SpanCounts(*counts)
+    rates = {"recall": 100 * found.recall, "precision": 100 * found.precision}
+    return Result(100 * found.f1, rates | asdict(found))
 
 
 def count_tokens(texts: Texts) -> list[tuple[int, int]]:
@@ -206,7 +203,7 @@ ACCURACY = Metric(
     CountScorer(
         f"unit:token|case:mixed|version:{__version__}",
         count_tokens,
-        lambda correct, tokens: Figures(
+        lambda correct, tokens: Result(
             percentage(correct, tokens), {"correct": correct, "tokens": tokens}
         ),
     ),
@@ -271,17 +268,10 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
 
 def find_spans_strictly(labels: Labels) -> Iterator[Span]:
     """Yield the spans of BIO labels; ignore an I that continues no span; InputError for E or S."""
-    start, open_type = 0, ""
-    for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
-        if prefix in "ES":
-            raise InputError(
-                f"the prefix {prefix}- is not of the scheme bio-strict", "--scheme bio"
-            )
-        if prefix == "I" and kind == open_type:
-            continue
-        if open_type:
-            yield open_type, start, position - 1
-        start, open_type = position, kind if prefix == "B" else ""
+    prefixes = [split_label(label)[0] for label in labels]
+    if prefix := next(filter("ES".__contains__, prefixes), ""):
+        raise InputError(f"the prefix {prefix}- is not of the scheme bio-strict", "--scheme bio")
+    yield from (span for span in find_spans_leniently(labels) if prefixes[span[1]] == "B")
 
 
 def find_runs(labels: Labels) -> Iterator[Span]:

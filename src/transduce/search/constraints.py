@@ -103,7 +103,7 @@ class PrefixState:
         allowed = (following == FREE).repeat(1, symbols)
         return allowed.scatter_(1, following.clamp(min=0), value=True)
 
-    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they are forced or free
+    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - ids do not matter
         """Return the state without the first forced symbol of each hypothesis; ignore `ids`."""
         return PrefixState(self.remaining[:, 1:])
 

@@ -2,7 +2,6 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, final
@@ -17,15 +16,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from transduce.serve.body import read_fields, read_json
-from transduce.serve.description import (
+from transduce.serve.guard import Guard, ServerSettings, answer_error, require_key
+from transduce.serve.interface import (
     DETECTION,
     SEARCH,
-    Operation,
-    describe_interface,
-    list_operations,
-)
-from transduce.serve.guard import Guard, answer_error, require_key
-from transduce.serve.interface import (
     Detection,
     DetectRequest,
     Fault,
@@ -36,6 +30,7 @@ from transduce.serve.interface import (
     NamedLanguage,
     OpenNmtItem,
     OpenNmtOutput,
+    Operation,
     Readiness,
     Refusal,
     Settings,
@@ -43,6 +38,8 @@ from transduce.serve.interface import (
     TranslateRequest,
     bad_request,
     check_request,
+    describe_interface,
+    list_operations,
     too_large,
 )
 from transduce.serve.messages import AttentionRequest, Page
@@ -55,15 +52,9 @@ SEARCHING = (*DETECTION, *SEARCH)  # statuses of refused searches with language 
 HTML, PLAIN = "text/html", "text/plain"
 
 
-def build_app(
-    service: Service,
-    *,
-    api_key: str | None = None,
-    hosts: Sequence[str] = (),
-    origins: Sequence[str] = (),
-) -> ASGIApp:
+def build_app(service: Service, settings: ServerSettings) -> ASGIApp:
     """Build the ASGI application of a started service."""
-    functions = Routes(service, api_key)
+    functions, origins = Routes(service, settings.api_key), settings.allowed_origins
     methods = defaultdict[tuple[str, str], list[str]](list)
     for function, method, path, _ in list_operations(vars(Routes).values()):
         methods[path, function.__name__].append(method)
@@ -84,7 +75,7 @@ def build_app(
     )
     app.router.redirect_slashes = False
     paths = {route.path for route in routes}
-    return Guard(app, service.metrics, paths, hosts=hosts, origins=origins)
+    return Guard(app, service.metrics, paths, settings)
 
 
 async def omit_icon(_request: Request) -> Response:
@@ -96,7 +87,7 @@ async def omit_icon(_request: Request) -> Response:
 class Routes:
     """The functions that answer requests, for the models and limits of one service."""
 
-    def __init__(self, service: Service, api_key: str | None = None) -> None:
+    def __init__(self, service: Service, api_key: str | None) -> None:
         self.service, self.limits, self.api_key = service, service.limits, api_key
         self.description = json.dumps(describe_interface(vars(Routes).values(), self.limits))
         pairs = list(service.models)

@@ -10,13 +10,17 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 
 from transduce.durable.json import parse_json
-from transduce.serve.interface import ClientGone, Limits, Refusal, bad_request, too_large
-
-JSON, FORM, MULTIPART = (
-    "application/json",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data",
+from transduce.serve.interface import (
+    FORM,
+    JSON,
+    MULTIPART,
+    ClientGone,
+    Limits,
+    Refusal,
+    bad_request,
+    too_large,
 )
+
 MAX_FIELDS = 100
 # A body over the limit is read on, so that its sender gets the refusal, but only up to this many
 # times the limit.

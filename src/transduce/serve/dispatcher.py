@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from transduce.errors import FolderError, LostProcessError, TransduceError, find_exhaustion
 from transduce.serve.interface import Limits, Refusal, bad_request, unavailable
@@ -31,13 +31,11 @@ from transduce.serve.messages import (
     SentenceOutputs,
     TranslationOrder,
 )
-
-if TYPE_CHECKING:
-    from transduce.serve.search_process import Load
+from transduce.serve.search_process import Load
 
 LOG = logging.getLogger("transduce.serve")
 Work = TranslationOrder | AttentionRequest
-Start = Callable[["Load"], tuple["Connection[Order, Answer]", BaseProcess | None]]
+Start = Callable[[Load], tuple["Connection[Order, Answer]", BaseProcess | None]]
 TRIES = 2  # a sentence is refused when this many processes have ended during its search
 SEND_TIMEOUT = struct.pack("ll", 1, 0)  # a timeval: one second
 MEMORY = "is there memory?"  # the hint for a process that ended without an error
@@ -141,7 +139,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        load: "Load",
+        load: Load,
         start: Start,
         limits: Limits,
         workers: int = 1,

@@ -7,7 +7,7 @@ import re
 import time
 import traceback
 from collections.abc import Collection
-from functools import lru_cache
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import final
 
@@ -17,8 +17,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from transduce.serve.interface import ClientGone, Error, Refusal, bad_request
+from transduce.serve.interface import ClientGone, Error, Limits, Refusal, bad_request
 from transduce.serve.service import Metrics
+from transduce.settings.fields import require
 
 LOG = logging.getLogger("transduce.serve")
 HEADERS = (
@@ -33,16 +34,59 @@ SINGLE = (
 )  # fmt: skip
 NAME = r"[A-Za-z0-9._-]+"  # a host name as sent: other letters come as xn--...
 HOST = re.compile(rf"({NAME}|\[[0-9A-Fa-f:.]+\])(?::[0-9]{{0,5}})?")  # perhaps with a port
+ALLOWED_HOST = re.compile(rf"\*|{NAME}")
+OWN_PORT = r"(?!http://.*:80$|https://.*:443$)"  # browsers leave out a scheme's own port
+ORIGIN = re.compile(rf"null|{OWN_PORT}[a-z][a-z0-9+.-]*://[a-z0-9.:_\[\]-]+")
+ADDRESSES = "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses"
 OWN_SITES = ("", "none", "same-origin")  # values of Sec-Fetch-Site
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings:
+    """A server's address, API key, allowed hosts and origins, search processes and limits.
+
+    Refuses values that no request can match, and an empty key, which would let everyone in.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 5000
+    api_key: str | None = field(default=None, repr=False)
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    workers: int = 1  # search processes of each model
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        fact = "the address to listen at is empty (--host)"
+        require(bool(self.host.strip()), fact, ADDRESSES)
+        key, name = self.api_key, "(--api-key, TRANSDUCE_API_KEY)"
+        if key is not None:
+            hint = "give one without line ends and outer spaces, or no key at all"
+            require(key != "", f"the API key is empty {name}", hint)
+            is_text = key.isprintable() and key == key.strip()
+            require(is_text, f"no request can carry this API key {name}", hint)
+        for host in self.allowed_hosts:
+            require(
+                ALLOWED_HOST.fullmatch(host) is not None,
+                f"{host!r} is not the name of a host (--allow-host)",
+                "the name alone, without scheme, port and path: translate.example.org",
+            )
+        for origin in self.allowed_origins:
+            require(
+                ORIGIN.fullmatch(origin) is not None,
+                f"{origin!r} is not an origin as browsers send it (--allow-origin)",
+                "scheme and host in lower case, without path or usual port: https://example.org",
+            )
 
 
 @final
 class Guard:
     """The outermost ASGI application, which refuses foreign hosts and origins, and logs faults.
 
-    The header Host must be localhost, an address, or a name in `hosts` ("*" allows all). Else a web
+    The header Host must be localhost, an address, or an allowed name ("*" allows all). Else a web
     page could point its own name at this server (DNS rebinding). Pages of another origin are
-    answered only if that origin is in `origins`.
+    answered only if that origin is allowed.
     """
 
     def __init__(
@@ -50,15 +94,11 @@ class Guard:
         app: ASGIApp,
         metrics: Metrics,
         paths: Collection[str],
-        *,
-        hosts: Collection[str] = (),
-        origins: Collection[str] = (),
+        settings: ServerSettings,
     ) -> None:
         self.app, self.metrics, self.paths = app, metrics, paths
-        self.hosts, self.origins = (
-            {"localhost", *(one.lower().removesuffix(".") for one in hosts)},
-            set(origins),
-        )
+        allowed = (one.lower().removesuffix(".") for one in settings.allowed_hosts)
+        self.hosts, self.origins = {"localhost", *allowed}, settings.allowed_origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, let the application answer it, and count it with its status."""
@@ -115,7 +155,6 @@ class Guard:
             raise Refusal(HTTPStatus.FORBIDDEN, "this origin is not allowed (--allow-origin)")
 
 
-@lru_cache(maxsize=256)  # most requests name the same host
 def is_address(host: str) -> bool:
     """Return whether `host` is an IP address; DNS rebinding can redirect names, not addresses."""
     try:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import final
 
-from transduce.allowance import PICTURE_BYTES
 from transduce.errors import TransduceError
 from transduce.serve.interface import Details
 
@@ -27,7 +26,7 @@ class AttentionRequest:
 
     id: int
     text: str = field(repr=False)
-    most: int = PICTURE_BYTES  # bytes of memory that the page may need
+    most: int  # bytes of memory that the page may need
 
 
 @final

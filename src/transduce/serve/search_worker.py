@@ -12,8 +12,6 @@ from transduce.inference.keeping import Attempt, build_plain_attempt, list_attem
 from transduce.inference.lines import EncodedLine, Line, Pair, encode_line
 from transduce.inference.outputs import (
     Alignment,
-    Combination,
-    Output,
     collect_warnings,
     combine_best,
     combine_models,
@@ -199,7 +197,9 @@ class SearchWorker:
         is_as_read = attempt.read.text == sentence.text
         if attempt.needs_links or (sentence.is_detailed and is_as_read):
             aligned = sentence.n if attempt.needs_links else 1  # details are of the best output
-            outputs[:aligned] = self.align(attempt.read, done.line, combinations, outputs[:aligned])
+            (outputs[:aligned],) = self.translator.aligner.add_alignments(
+                [attempt.read], [(done.line, combinations)], [outputs[:aligned]]
+            )
         finished = [attempt.restore_output(output, sentence.text) for output in outputs]
         if not finished[0][1] and len(done.attempts) > 1:
             self.attempt(sentence, done.attempts[1:])
@@ -220,18 +220,6 @@ class SearchWorker:
         lost = outputs[0].lost if self.translator.keeps_items else ()
         warned = tuple(one.fact for one in warnings)
         self.send(SentenceOutputs(sentence_id, best, warned, details, lost))
-
-    def align(
-        self,
-        read: Line,
-        line: EncodedLine,
-        combinations: Sequence[Combination],
-        outputs: list[Output],
-    ) -> list[Output]:
-        """Return a line's first outputs with word links."""
-        found = [(line, combinations[: len(outputs)])]
-        (aligned,) = self.translator.aligner.add_alignments([read], found, [outputs])
-        return aligned
 
     def draw(self, order: AttentionRequest) -> None:
         """Send the attention page that an order asks for."""

@@ -5,14 +5,13 @@ import errno
 import hashlib
 import logging
 import os
-import re
 import signal
 import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, final
 
@@ -23,64 +22,20 @@ from transduce.errors import FolderError, InputError, TransduceError, short_repr
 from transduce.machine.limits import open_file_limit
 from transduce.serve.app import build_app
 from transduce.serve.dispatcher import Dispatcher, Start, describe_fault
-from transduce.serve.guard import NAME
+from transduce.serve.guard import ADDRESSES, ServerSettings
 from transduce.serve.interface import Limits
 from transduce.serve.messages import Ready
 from transduce.serve.protocol import with_limits
 from transduce.serve.search_process import Load, ModelChoice, start_search_process
 from transduce.serve.service import Pair, Service
-from transduce.settings.fields import require
 
 LOG = logging.getLogger("transduce.serve")
-HOST = re.compile(rf"\*|{NAME}")
-OWN_PORT = r"(?!http://.*:80$|https://.*:443$)"  # browsers leave out a scheme's own port
-ORIGIN = re.compile(rf"null|{OWN_PORT}[a-z][a-z0-9+.-]*://[a-z0-9.:_\[\]-]+")
-ADDRESSES = "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses"
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
 OTHER_FILES = 128  # open files of the server that are no connections of clients
 # errors of a system that can open no more connections at this moment
 EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 ANSWER_SECONDS = 1.0  # the last part of `stop_seconds`, in which unfinished requests are refused
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class ServerSettings:
-    """A server's address, API key, allowed hosts and origins, search processes and limits.
-
-    Refuses values that no request can match, and an empty key, which would let everyone in.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 5000
-    api_key: str | None = field(default=None, repr=False)
-    allowed_hosts: tuple[str, ...] = ()
-    allowed_origins: tuple[str, ...] = ()
-    workers: int = 1  # search processes of each model
-    limits: Limits = field(default_factory=Limits)
-
-    def __post_init__(self) -> None:
-        fact = "the address to listen at is empty (--host)"
-        require(bool(self.host.strip()), fact, ADDRESSES)
-        key, name = self.api_key, "(--api-key, TRANSDUCE_API_KEY)"
-        if key is not None:
-            hint = "give one without line ends and outer spaces, or no key at all"
-            require(key != "", f"the API key is empty {name}", hint)
-            is_text = key.isprintable() and key == key.strip()
-            require(is_text, f"no request can carry this API key {name}", hint)
-        for host in self.allowed_hosts:
-            require(
-                HOST.fullmatch(host) is not None,
-                f"{host!r} is not the name of a host (--allow-host)",
-                "the name alone, without scheme, port and path: translate.example.org",
-            )
-        for origin in self.allowed_origins:
-            require(
-                ORIGIN.fullmatch(origin) is not None,
-                f"{origin!r} is not an origin as browsers send it (--allow-origin)",
-                "scheme and host in lower case, without path or usual port: https://example.org",
-            )
 
 
 def tell_exhaustion_once(on_message: Callable[[str], None]) -> Callable[..., None]:
@@ -187,14 +142,8 @@ async def listen(
 ) -> AsyncIterator[uvicorn.Server]:
     """In a with block, yield a server that answers at a socket; at the end finish its requests."""
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-    app = build_app(
-        service,
-        api_key=settings.api_key,
-        hosts=settings.allowed_hosts,
-        origins=settings.allowed_origins,
-    )
     config = uvicorn.Config(
-        app,
+        build_app(service, settings),
         http=with_limits(fit_open_files(settings.limits, open_file_limit())),
         ws="none",
         lifespan="off",

@@ -24,7 +24,6 @@ from transduce.serve.interface import (
 from transduce.serve.messages import Page, SentenceOutputs
 from transduce.text.languages import (
     can_detect_languages,
-    find_other_language,
     rank_languages,
     to_detected_code,
 )
@@ -98,13 +97,6 @@ class Service:
         else:
             found = [one for one in found if one[1] >= MIN_PROBABILITY] or found[:1]
         return [Detection(language=code, confidence=round(100 * one, 1)) for code, one in found]
-
-    async def find_other_language(self, text: str, taken: Detection | None) -> str:
-        """Return a warning if a text is surely not in the language it is taken for, else ""."""
-        if taken is None:
-            return ""
-        other = await asyncio.to_thread(find_other_language, text, taken["language"])
-        return f"the text reads like {other}, and is taken as {taken['language']}" if other else ""
 
     async def run(
         self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive

@@ -22,9 +22,9 @@ from transduce.serve.interface import (
 from transduce.serve.messages import SentenceOutputs, TranslationOrder
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
-from transduce.text.documents.markup import SplitMarkup
-from transduce.text.languages import DOUBTFUL, SURE, to_detected_code
-from transduce.text.paragraphs import SplitText, split_text
+from transduce.text.languages import DOUBTFUL, SURE, find_other_language, to_detected_code
+from transduce.text.markup import SplitMarkup
+from transduce.text.sentences import SplitText, split_text
 from transduce.view.translation.page import AUTO
 
 CutText = SplitText | SplitMarkup
@@ -59,8 +59,12 @@ async def translate_texts(
     found = [one for one in answers if isinstance(one, SentenceOutputs)]
     ends = accumulate((len(cut.sentences) for cut in cuts), initial=0)
     by_text = [found[first:end] for first, end in pairwise(ends)]
-    other = await service.find_other_language(text, detected) if wanted.detail else ""
-    return build_answer(wanted, cuts, by_text, detected, [other] if other else [])
+    warnings = list[str]()
+    if wanted.detail and detected:
+        taken = detected["language"]
+        if other := await asyncio.to_thread(find_other_language, text, taken):
+            warnings.append(f"the text reads like {other}, and is taken as {taken}")
+    return build_answer(wanted, cuts, by_text, detected, warnings)
 
 
 async def translate_items(

@@ -79,7 +79,7 @@ class Parsing(SentenceTask):
         words = [escape_brackets(word) for word in split_words(line)]
         symbols = [self.target.symbols[number] for number in ids]
         tags = self.lexicon.tag(words)
-        return repair_symbols(symbols, words, self.form, tags=tags, labels=self.labels)
+        return repair_symbols(symbols, words, tags, self.form, self.labels)
 
     @cached_property
     def labels(self) -> set[str]:

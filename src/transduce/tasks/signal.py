@@ -62,7 +62,7 @@ class SignalTask(Task):
         return Signal("picture", row, samples.ljust(size, b"\0")[:size]).to_line()
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
-        """Return a phrase on what `decode` repairs in a picture; "" if nothing, or for text."""
+        """Return what `decode` repairs in a picture as a phrase; "" for a whole one or a text."""
         row = self.rows[1]
         is_whole = not row or (ids and len(ids) % row == 0 and all(map(is_sample, ids)))
         return "" if is_whole else f"{len(ids):,} symbols for rows of {row}, repaired"
@@ -141,7 +141,7 @@ def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_signal_sources(path: Path, row: int) -> Iterator[str]:
-    """Yield a file's lines, with signals for paths; InputError if a row size is not `row`."""
+    """Yield each line, a path replaced by its signal; InputError if its row size is not `row`."""
     for number, line in enumerate(read_short_lines(path), start=1):
         yield read_side(line, path, number, row)
 

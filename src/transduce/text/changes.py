@@ -9,9 +9,7 @@ import random
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TypeVar, final
+from typing import NamedTuple, TypeVar
 
 from transduce.settings import Data
 from transduce.settings.data import CHANGES
@@ -146,21 +144,17 @@ def pick(options: Sequence[Option], draw: random.Random) -> Option:
     return options[int(draw.random() * len(options))]
 
 
-CHANGE: Mapping[str, Change] = MappingProxyType(  # by the name of the setting
-    {
-        "short_input": shorten,
-        "copied_token": copy_token,
-        "typos": mistype,
-        "no_end_mark": drop_end_mark,
-        "title_case": title_case,
-        "upper_case": upper_case,
-    }
-)
+CHANGE: Mapping[str, Change] = {  # by the name of the setting
+    "short_input": shorten,
+    "copied_token": copy_token,
+    "typos": mistype,
+    "no_end_mark": drop_end_mark,
+    "title_case": title_case,
+    "upper_case": upper_case,
+}
 
 
-@final
-@dataclass(frozen=True)
-class DrawnChanges:
+class DrawnChanges(NamedTuple):
     """The changes drawn for a pair, as keys of `CHANGE`, and the seed of their random choices."""
 
     names: list[str]

@@ -68,13 +68,9 @@ class DroppedPairs:
         """Count a dropped pair; if `is_fault`, also store it as one of up to three samples."""
         self.count += 1
         if is_fault and len(self.samples) < SAMPLES:
-            self.samples.append(
-                {
-                    "line": line,
-                    "source": shorten(source, SAMPLE_LENGTH),
-                    "target": shorten(target, SAMPLE_LENGTH),
-                }
-            )
+            sides = {"source": source, "target": target}
+            shortened = {name: shorten(text, SAMPLE_LENGTH) for name, text in sides.items()}
+            self.samples.append({"line": line, **shortened})
 
 
 @final

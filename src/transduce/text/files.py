@@ -103,18 +103,15 @@ def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator
     try:
         yield
     except DAMAGED as error:
-        raise InputError(
-            f"cannot be unpacked any further ({error})",
-            f"{describe_read()}the file is cut or damaged: fetch or pack it again",
-            file=name,
-        ) from error
+        hint = f"{describe_read()}the file is cut or damaged: fetch or pack it again"
+        raise InputError(f"cannot be unpacked any further ({error})", hint, file=name) from error
     except OSError as error:
-        hint = "check the path and its rights"
-        if isinstance(error, FileNotFoundError) and ADDRESS.match(name):
+        hint, is_missing = "check the path and its rights", isinstance(error, FileNotFoundError)
+        if is_missing and ADDRESS.match(name):
             hint = "texts are read from files: download it first"
-        elif isinstance(error, FileNotFoundError) and ("<" in name or "\n" in name):
+        elif is_missing and ("<" in name or "\n" in name):
             hint = "check the path; a document itself is given in Python as bytes: text.encode()"
-        elif isinstance(error, FileNotFoundError) and " " in name:
+        elif is_missing and " " in name:
             hint = (
                 "check the path; a sentence goes to standard input: echo 'A dog.' | transduce …, "
                 "and in Python into a list: ['A dog.']"
@@ -225,11 +222,8 @@ def open_zstd(path: Path) -> io.BufferedReader:
     try:
         import zstandard  # noqa: F401 - an optional dependency
     except ImportError:
-        raise InputError(
-            "reading .zst needs the package zstandard",
-            "pip install zstandard, or unpack the file: zstd -d FILE",
-            file=path,
-        ) from None
+        hint = "pip install zstandard, or unpack the file: zstd -d FILE"
+        raise InputError("reading .zst needs the package zstandard", hint, file=path) from None
     return io.BufferedReader(ZstdStream(path.open("rb")), buffer_size=1 << 16)
 
 
@@ -239,7 +233,7 @@ class ZstdStream(io.RawIOBase):
     def __init__(self, packed: io.BufferedIOBase) -> None:
         self.packed = packed
         self.chunks = unpack_frames(packed)
-        self.ready = memoryview(b"")
+        self.ready = io.BytesIO()  # the last chunk
 
     def readable(self) -> bool:
         """Return True, because this stream can be read."""
@@ -247,16 +241,11 @@ class ZstdStream(io.RawIOBase):
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer with unpacked bytes and return the byte count, 0 at the end of the file."""
-        while not self.ready:
-            self.ready = memoryview(b"")  # an empty slice still holds its chunk; free it
-            chunk = next(self.chunks, None)
-            if chunk is None:
+        while not (count := self.ready.readinto(into)):
+            self.ready = io.BytesIO()  # frees the last chunk
+            if (chunk := next(self.chunks, None)) is None:
                 return 0
-            self.ready = memoryview(chunk)
-            del chunk
-        count = min(len(into), len(self.ready))
-        into[:count] = self.ready[:count]
-        self.ready = self.ready[count:]
+            self.ready = io.BytesIO(chunk)
         return count
 
     def close(self) -> None:
@@ -300,7 +289,7 @@ def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
-    """Read the rest of a line after `part`; return at most `MAX_LINE_BYTES` of the whole line."""
+    """Read on after `part` to the line's end or `MAX_LINE_BYTES` in all; return it with `part`."""
     line = io.BytesIO()  # grows in place; `readline` would join parts and need twice the memory
     while part:
         line.write(part)
@@ -315,32 +304,23 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
     Raises InputError for a line that is too long, is not UTF-8, or has a NUL character.
     """
     if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
-        raise InputError(
-            f"no end of line within {MAX_LINE_BYTES >> 20} MiB",
-            "is this a text with one sentence a line?",
-            file=name,
-            line=number,
-        )
+        fact = f"no end of line within {MAX_LINE_BYTES >> 20} MiB"
+        hint = "is this a text with one sentence a line?"
+        raise InputError(fact, hint, file=name, line=number)
     line = raw.removesuffix(b"\n").removesuffix(b"\r")
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        encoding = guess_encoding(line, number)
-        raise InputError(
-            f"not UTF-8 (byte {error.start + 1} of the line is 0x{line[error.start]:02X})",
-            f"convert it, for example: iconv -f {encoding} -t UTF-8 OLD > NEW",
-            file=name,
-            line=number,
-        ) from None
+        fact = f"not UTF-8 (byte {error.start + 1} of the line is 0x{line[error.start]:02X})"
+        convert = f"iconv -f {guess_encoding(line, number)} -t UTF-8 OLD > NEW"
+        hint = f"convert it, for example: {convert}"
+        raise InputError(fact, hint, file=name, line=number) from None
     if "\0" in text:
         encoding = guess_encoding(line, number)
-        raise InputError(
-            f"a NUL character (byte {line.index(0) + 1} of the line)",
-            f"if the text is {encoding[:6]}: iconv -f {encoding} -t UTF-8 OLD > NEW; "
-            r"if not: tr -d '\0' < OLD > NEW",
-            file=name,
-            line=number,
-        )
+        fact = f"a NUL character (byte {line.index(0) + 1} of the line)"
+        hint = f"if the text is {encoding[:6]}: iconv -f {encoding} -t UTF-8 OLD > NEW; "
+        hint += r"if not: tr -d '\0' < OLD > NEW"
+        raise InputError(fact, hint, file=name, line=number)
     return text
 
 

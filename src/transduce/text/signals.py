@@ -87,7 +87,7 @@ class Signal:
 
 
 def read_signal_line(line: str, folder: Path) -> str:
-    """Return a line unchanged, unless it names a PNG, PGM or WAV; then return that file as a line.
+    """Return a line, or, if it names a PNG, PGM or WAV, its samples as a line of Braille patterns.
 
     The file is in `folder`. Raises InputError if it cannot be read.
     """

@@ -17,7 +17,6 @@ from the words of the training text that are no symbols.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from transduce.errors import InputError
@@ -102,10 +101,9 @@ def build_word_pieces(pieces: Sequence[str]) -> VocabularyKind:
     return VocabularyKind(symbols, list_symbol_bytes(symbols), model, words, BYTE_LEVEL)
 
 
-def read_word_pieces(model: Any) -> VocabularyKind:  # noqa: ANN401
-    """Build a word-piece vocabulary from tokenizer.json's "model" entry; ValueError if invalid."""
-    vocab, known = model["vocab"], set(byte_letters())
-    pieces = sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :]
+def read_word_pieces(symbols: Sequence[str]) -> VocabularyKind:
+    """Build a word-piece vocabulary from its symbols, by id; ValueError if a piece is invalid."""
+    known, pieces = set(byte_letters()), symbols[len(list_symbols([])) :]
     for piece in pieces:
         if len(piece) < 2 or not known.issuperset(piece):
             raise ValueError(f"{piece!r} is no piece")
@@ -117,14 +115,6 @@ def build_closed_list(learned: Sequence[str]) -> VocabularyKind:
     symbols = [*SPECIALS, *learned]
     model = {"type": "WordLevel", "vocab": assign_ids(symbols), "unk_token": "<unknown>"}
     return VocabularyKind(symbols, list_word_bytes(symbols), model, SPACE_SPLIT, None)
-
-
-def read_closed_list(model: Any) -> VocabularyKind:  # noqa: ANN401
-    """Build a closed list from tokenizer.json's "model" entry; raise ValueError if invalid."""
-    vocab = model["vocab"]
-    learned = sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :]
-    require_words(learned)
-    return build_closed_list(learned)
 
 
 UNKNOWN = "<unk>"  # the class of a word with no other class
@@ -157,15 +147,12 @@ def build_word_level(classes: Sequence[str], words: Sequence[str]) -> Vocabulary
     )
 
 
-def read_word_level(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
-    """Build a word-level vocabulary from tokenizer.json's "model" entry; ValueError if invalid."""
-    vocab = model["vocab"]
-    learned = sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :]
+def read_word_level(learned: Sequence[str]) -> VocabularyKind:
+    """Build a word-level vocabulary from its classes and words; ValueError if not in this order."""
     classes = [symbol for symbol in learned if is_class(symbol)]
     words = learned[len(classes) :]
     if classes[:1] != [UNKNOWN] or any(is_class(word) for word in words):
         raise ValueError("the classes of unknown words do not come first")
-    require_words(learned)
     return build_word_level(classes, words)
 
 
@@ -230,14 +217,11 @@ def is_class(symbol: str) -> bool:
     return len(symbol) > 2 and symbol[0] == "<" and symbol[-1] == ">"
 
 
-KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = MappingProxyType(
-    {  # functions that build a vocabulary from learned merges
-        "byte-pair": build_byte_pair,
-        "word-piece": lambda merges: build_word_pieces(
-            list_symbols(merges)[len(list_symbols([])) :]
-        ),
-    }
-)
+KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = {
+    # functions that build a vocabulary from learned merges
+    "byte-pair": build_byte_pair,
+    "word-piece": lambda merges: build_word_pieces(list_symbols(merges)[len(list_symbols([])) :]),
+}
 
 
 def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401
@@ -246,14 +230,16 @@ def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401
     match model["type"]:
         case "BPE":
             return read_byte_pair(model)
-        case "WordPiece":
-            return read_word_pieces(model)
-        case "WordLevel" if model["unk_token"] == UNKNOWN:
-            return read_word_level(model)
-        case "WordLevel":
-            return read_closed_list(model)
         case "Unigram":  # the normaliser is part of the vocabulary
             return read_sentencepiece(found)
+        case "WordPiece" | "WordLevel" as kind:
+            symbols = sorted(model["vocab"], key=model["vocab"].__getitem__)
+            if kind == "WordPiece":
+                return read_word_pieces(symbols)
+            learned = symbols[len(SPECIALS) :]
+            require_words(learned)
+            is_open = model["unk_token"] == UNKNOWN
+            return read_word_level(learned) if is_open else build_closed_list(learned)
     raise ValueError(f"no kind of vocabulary is {model['type']!r}")
 
 

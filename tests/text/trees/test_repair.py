@@ -24,7 +24,7 @@ SYMBOLS = {
 def test_every_sequence_becomes_a_tree_over_the_words(form, data, count):
     symbols = data.draw(st.lists(st.sampled_from(SYMBOLS[form]), max_size=25))
     words, labels = [f"w{i}" for i in range(count)], {"S", "NP"}
-    tree, repair = repair_symbols(symbols, words, form, labels=labels)
+    tree, repair = repair_symbols(symbols, words, ["XX"] * count, form, labels)
     assert tree.words == tuple(words)
     assert is_well_formed(linearise(tree, form), form, words)
     assert any(asdict(repair).values()) != is_well_formed(symbols, form, words)
@@ -34,7 +34,7 @@ def test_every_sequence_becomes_a_tree_over_the_words(form, data, count):
 def test_a_well_formed_sequence_is_the_tree_it_spells(nested):
     tree = parse_tree(brackets(nested))
     for form in ("xx", "tags"):
-        repaired, repair = repair_symbols(linearise(tree, form), tree.words, form, tags=tree.tags)
+        repaired, repair = repair_symbols(linearise(tree, form), tree.words, tree.tags, form, ())
         assert repaired == tree
         assert not any(asdict(repair).values())
 
@@ -51,37 +51,37 @@ def test_a_well_formed_sequence_is_the_tree_it_spells(nested):
         ("(S XX (NP )NP XX )S", "(S (XX a) (XX b))", {"constituents_dropped": 1}),
         ("(S XX )S XX", "(S (XX a) (XX b))", {"words_moved": 1}),
         ("XX (VP (NP XX )NP )VP", "(VP (XX a) (NP (XX b)))", {"words_moved": 1}),
-        ("(NP XX )NP (VP XX )VP", "(R (NP (XX a)) (VP (XX b)))", {"roots_added": 1}),
-        ("XX XX", "(R (XX a) (XX b))", {"roots_added": 1}),
-        ("", "(R (XX a) (XX b))", {"roots_added": 1, "words_added": 2}),
+        ("(NP XX )NP (VP XX )VP", "(S (NP (XX a)) (VP (XX b)))", {"roots_added": 1}),
+        ("XX XX", "(S (XX a) (XX b))", {"roots_added": 1}),
+        ("", "(S (XX a) (XX b))", {"roots_added": 1, "words_added": 2}),
         ("(S XX </s> XX )S", "(S (XX a) (XX b))", {"symbols_dropped": 1}),
     ],
 )
 def test_each_fault_is_repaired_by_its_rule_and_counted(symbols, tree, changed):
-    repaired, repair = repair_symbols(symbols.split(), ["a", "b"], "xx", root="R")
+    repaired, repair = repair_symbols(symbols.split(), ["a", "b"], ["XX", "XX"], "xx", ())
     assert repaired == parse_tree(tree)
     assert {name: count for name, count in asdict(repair).items() if count} == changed
 
 
 def test_words_that_the_symbols_lack_get_the_tags_that_are_given():
     symbols = ["S", "NN", "/S"]
-    tree, _ = repair_symbols(symbols, ["a", "b"], "t2t", tags=["X", "Y"])
+    tree, _ = repair_symbols(symbols, ["a", "b"], ["X", "Y"], "t2t", {"S"})
     assert tree == parse_tree("(S (NN a) (Y b))")
 
 
 def test_the_malformed_sequences_of_the_fixtures_are_counted(facts):
     text = (facts / "parsing/constraint.json").read_text(encoding="utf-8")
     for symbols, _ in json.loads(text)["malformed_for_one_word"]:
-        tree, repair = repair_symbols(symbols.split(), ["a"], "xx")
+        tree, repair = repair_symbols(symbols.split(), ["a"], ["XX"], "xx", ())
         assert any(asdict(repair).values())
         assert tree.words == ("a",)
 
 
 def test_a_sentence_without_words_has_no_tree():
     with pytest.raises(InputError, match="at least one word"):
-        repair_symbols(["(S", ")S"], [], "xx")
+        repair_symbols(["(S", ")S"], [], [], "xx", ())
 
 
 def test_ten_thousand_open_brackets_are_closed():
-    tree, repair = repair_symbols(["(S"] * 10_000 + ["XX"], ["a"], "xx")
+    tree, repair = repair_symbols(["(S"] * 10_000 + ["XX"], ["a"], ["XX"], "xx", ())
     assert (tree.depth, repair.closings_added) == (10_000, 10_000)

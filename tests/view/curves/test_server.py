@@ -17,7 +17,7 @@ import transduce
 from transduce.errors import FolderError, InputError, TransduceError
 from transduce.training.journal import LOG
 from transduce.view.curves import server as server_module
-from transduce.view.curves.server import CurvesServer, FollowedLog, NewLines
+from transduce.view.curves.server import CurvesServer, NewLines, read_growing_log
 
 
 @pytest.fixture
@@ -249,7 +249,8 @@ def test_a_folder_that_may_not_be_entered_is_no_empty_run():
         run = write_log(Path(place, "run"), [update(1)])
         try:
             run.chmod(0o644)
-            for read in (FollowedLog, transduce.curves, lambda run: NewLines(run / LOG, 5).read()):
+            new_lines = NewLines(run / LOG, 5)
+            for read in (read_growing_log, transduce.curves, lambda _: new_lines.read()):
                 with as_a_plain_user(), pytest.raises(TransduceError, match="Permission denied"):
                     read(run)
         finally:

@@ -127,9 +127,9 @@ def test_a_small_model_checks_itself_by_all_its_intermediates(translator):
     stored = store_weights(translator.models[0].named_weights(), "float32")
     model = build_stored_model(translator, stored)
     example = compute_example(translator, model, TEXT)
-    rows = trace_model(model, example.source, example.output)
-    assert example.numbers.keys() == {name for name in rows if ".scores." not in name}
-    assert {len(values) for values in example.numbers.values()} <= {3, 4}
+    rows = trace_model(model, example["source"], example["output"])
+    assert example["numbers"].keys() == {name for name in rows if ".scores." not in name}
+    assert {len(values) for values in example["numbers"].values()} <= {3, 4}
 
 
 def test_script_and_style_have_at_most_144_kilobytes():

@@ -143,11 +143,10 @@ LAYER_KINDS = (
 class MeasuredLayer:
     """A token-mixing layer of Table 1, ready to be applied to one sentence of n positions."""
 
-    kind: LayerKind
-    sizes: Architecture
     mixing: SelfAttention | RecurrentLayer | ConvolutionLayer
     context: Any  # what `mixing.build_attention` returns for a sentence of n positions
     n: int
+    d: int
 
     def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
         """Apply the token-mixing layer to the n vectors of one sentence."""
@@ -156,8 +155,8 @@ class MeasuredLayer:
     def random_sentence(self, dtype: torch.dtype) -> Float[Tensor, "n d"]:
         """Return n random vectors of width d that require gradients, equal at every call."""
         generator = torch.Generator().manual_seed(self.n)
-        shape = (self.n, self.sizes.d_model)
-        return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
+        x = torch.randn(self.n, self.d, generator=generator, dtype=dtype)
+        return x.requires_grad_()
 
     def build_update(self) -> Callable[[], None]:
         """Return a function that runs a forward and a backward pass of the layer in float32."""
@@ -186,7 +185,6 @@ def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
 
 
 def build_layer(
-    kind: LayerKind,
     n: int,
     sizes: Architecture,
     index: int = 0,
@@ -194,7 +192,7 @@ def build_layer(
     dtype: torch.dtype = torch.float32,
     causal: bool = False,
 ) -> MeasuredLayer:
-    """Build the sub-layer `kind` of encoder layer `index` (of a decoder layer if `causal`).
+    """Build the token-mixing sub-layer of encoder layer `index` (of a decoder layer if `causal`).
 
     The layer is for a sentence of n positions, and computes attention as models do on a CPU.
     `index` counts from 0 and seeds the initial weights.
@@ -202,4 +200,5 @@ def build_layer(
     mixing = find_mixing(sizes)(sizes, index, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(index))
     operations = choose_operations(sizes, torch.device("cpu"), dtype)
-    return MeasuredLayer(kind, sizes, mixing.to(dtype), mixing.build_attention(operations, (n,)), n)
+    context = mixing.build_attention(operations, (n,))
+    return MeasuredLayer(mixing.to(dtype), context, n, sizes.d_model)

@@ -127,11 +127,10 @@ def tabulate_summary(table: LayerTable) -> Cells:
 
 def tabulate_operations(table: LayerTable) -> Cells:
     """Return each layer's operations, by torch and by formula, and the powers they grow with."""
-    n, d = table.plan.middle
     head = ["layer", "counted", "by hand", "differ", "with projections", "by hand", "grows"]
     rows = []
     for row in table.rows:
-        at = next(p for p in row.points if (p.n, p.d) == (n, d))
+        at = row.middle_point
         whole, by_hand = at.with_projections, at.by_hand + at.projections_by_hand
         difference = f"{abs(at.operations / at.by_hand - 1):.2%}"
         counts = [f"{at.operations:,}", f"{at.by_hand:,}", difference, f"{whole:,}", f"{by_hand:,}"]
@@ -218,52 +217,34 @@ def build_json_row(row: LayerRow) -> dict[str, Any]:
 def describe_findings(table: LayerTable) -> list[str]:
     """Return the findings on a measured Table 1, each a sentence with numbers."""
     return [
-        describe_agreement(table),
-        describe_windows(table),
-        describe_paths(table),
-        *describe_operation_powers(table),
-        describe_projections(table),
+        *describe_counts(table),
         describe_lstm_comparison(table),
         *describe_time_growth(table),
     ]
 
 
-def describe_agreement(table: LayerTable) -> str:
-    """Return a sentence on how far operations counted by torch and by formula differ at most.
-
-    Restricted attention is left out, because it computes more than the formula counts.
-    """
+def describe_counts(table: LayerTable) -> Iterator[str]:
+    """Yield sentences on operations and path lengths: as counted, by formula and in the paper."""
     differ = [
         abs(p.with_projections / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
-        if not row.kind.restricted
+        if not row.kind.restricted  # it computes more than the formula counts
         for p in row.points
     ]
-    return (
+    yield (
         f"operations counted from the running layers and by hand differ by at most "
         f"{max(differ):.2%}, over {len(differ)} layers and sizes without restricted attention"
     )
-
-
-def describe_windows(table: LayerTable) -> str:
-    """Return a sentence on restricted attention's number of scores, in multiples of r, by n."""
-    row = next(row for row in table.rows if row.kind.restricted)
-    times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_along("n"))
-    return (
-        f"{row.kind.name} computes {times} times the r = {table.plan.r} scores a position that are "
-        "counted by hand: neighbours share a window, and short sentences are not cut"
+    restricted = next(row for row in table.rows if row.kind.restricted)
+    points = restricted.points_along("n")
+    times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in points)
+    yield (
+        f"{restricted.kind.name} computes {times} times the r = {table.plan.r} scores a position "
+        "that are counted by hand: neighbours share a window, and short sentences are not cut"
     )
-
-
-def describe_paths(table: LayerTable) -> str:
-    """Return a sentence on how many measured maximum path lengths match the formulas."""
-    all_paths = [path for row in table.rows for path in row.paths]
-    wrong = sum(path.length != path.by_hand for path in all_paths)
-    return f"{len(all_paths) - wrong} of {len(all_paths)} path lengths are those of the formula"
-
-
-def describe_operation_powers(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence for each layer whose measured power of n or d differs from Table 1."""
+    paths = [path for row in table.rows for path in row.paths]
+    right = sum(path.length == path.by_hand for path in paths)
+    yield f"{right} of {len(paths)} path lengths are those of the formula"
     for row in table.rows:
         in_n, in_d = (row.fit_power(letter, lambda p: p.operations) for letter in "nd")
         n, d = row.kind.printed.powers
@@ -272,34 +253,29 @@ def describe_operation_powers(table: LayerTable) -> Iterator[str]:
                 f"{row.kind.name}: operations grow as n^{in_n} d^{in_d}, where the paper has "
                 f"{row.kind.printed.operations}"
             )
-
-
-def describe_projections(table: LayerTable) -> str:
-    """Return a sentence on the share of the projections in self-attention's operations."""
-    row = next(row for row in table.rows if row.kind.name == "self-attention")
-    n, _ = row.plan.middle
-    at = next(p for p in row.points_along("n") if p.n == n)
-    share = at.projections / at.with_projections
-    return (
+    attention = next(row for row in table.rows if row.kind.name == "self-attention")
+    at = attention.middle_point
+    yield (
         f"the paper's O(n² · d) leaves out the projections Q, K, V and O, which are O(n · d²): "
-        f"{share:.0%} of a self-attention layer's operations at n = {at.n}, d = {at.d}"
+        f"{at.projections / at.with_projections:.0%} of a self-attention layer's operations at "
+        f"n = {at.n}, d = {at.d}"
     )
 
 
 def describe_lstm_comparison(table: LayerTable) -> str:
     """Return a sentence on the n where self-attention takes less time or operations than LSTM."""
-    times = [
-        {p.n: p for p in row.points_along("n")}
+    ours, theirs = (
+        row.points_along("n")
         for row in table.rows
         if row.kind.name in ("self-attention", "recurrent (LSTM)")
-    ]
-    ours, theirs = times
-    d = table.plan.middle[1]
-    quicker = [n for n in ours if ours[n].seconds < theirs[n].seconds]
-    fewer = [n for n in ours if ours[n].operations < theirs[n].operations]
+    )
+    both = list(zip(ours, theirs, strict=True))
+    quicker = [a.n for a, b in both if a.seconds < b.seconds]
+    fewer = [a.n for a, b in both if a.operations < b.operations]
     return (
-        f"self-attention against the LSTM at d = {d}: quicker at {format_list(quicker)}, fewer "
-        f"operations without its projections at {format_list(fewer)} (the paper: when n < d)"
+        f"self-attention against the LSTM at d = {table.plan.middle[1]}: quicker at "
+        f"{format_list(quicker)}, fewer operations without its projections at "
+        f"{format_list(fewer)} (the paper: when n < d)"
     )
 
 

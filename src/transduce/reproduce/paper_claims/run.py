@@ -30,8 +30,13 @@ from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
 from transduce.reproduce.job import ROWS as FOLDER
 from transduce.reproduce.job import TableRequest, plan_jobs
-from transduce.reproduce.paper_claims.catalogue import CLAIMS, PaperClaim, compute_interval
-from transduce.reproduce.paper_claims.measures import ROWS, SCALE
+from transduce.reproduce.paper_claims.catalogue import (
+    CLAIMS,
+    ROWS,
+    SCALE,
+    PaperClaim,
+    compute_interval,
+)
 from transduce.reproduce.report import Report, require_table_folder
 from transduce.reproduce.result import RESULT, read_record
 from transduce.reproduce.rows import TableCallbacks, train_rows
@@ -118,7 +123,8 @@ def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | 
     if not file.exists():
         return None
     found = read_record(file, MEASURE_AGAIN)
-    is_whole = found.keys() >= KEYS and claim.names <= found["values"].keys()
+    needed = {name for finding in claim.findings for name in finding.names}
+    is_whole = found.keys() >= KEYS and needed <= found["values"].keys()
     return found if is_whole else None
 
 

@@ -15,11 +15,11 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 from transduce.errors import InputError
 from transduce.scores.brackets.parameters import BracketParameters, is_pair
-from transduce.scores.score import CountScorer, Figures, Metric, Texts, percentage
+from transduce.scores.score import CountScorer, Metric, Result, Texts, percentage
 from transduce.text.trees.tree import Constituent
 from transduce.text.words import BLANKS
 from transduce.version import __version__
@@ -83,29 +83,12 @@ class Quote(NamedTuple):
     enclosing: tuple[int, ...]  # indices of the constituents that are open at the mark
 
 
-@final
-@dataclass(frozen=True)
-class BracketLine:
-    """The tree of a line as EVALB reads it: words, constituents, quotation marks and messages."""
-
-    words: tuple[Terminal, ...]
-    constituents: tuple[Constituent, ...]  # in the order of their opening brackets
-    quotes: tuple[Quote, ...]
-    length: int  # number of words and punctuation marks, compared with the cut-off
-    faults: tuple[str, ...]  # EVALB's messages about the line
-
-    @property
-    def hangs_evalb(self) -> bool:
-        """Whether EVALB would loop forever at this line, because a word is outside of a leaf."""
-        return self.faults[-1:] == (STRAY_WORD,)
-
-
 def count_sentence(
     gold_line: str, test_line: str, parameters: BracketParameters
 ) -> tuple[SentenceCounts, tuple[str, ...]]:
     """Return EVALB's counts for an output (test) tree and its gold tree, and EVALB's messages."""
     gold, test = (read_bracket_line(line, parameters) for line in (gold_line, test_line))
-    faults = gold.faults if gold.hangs_evalb else (*gold.faults, *test.faults)
+    faults = tuple(gold.faults if gold.hangs_evalb else gold.faults + test.faults)
     empty = SentenceCounts(gold.length, FAILED, len(select_constituents(gold, parameters)))
     if gold.hangs_evalb or test.hangs_evalb:
         return empty, faults
@@ -119,84 +102,76 @@ def count_sentence(
     return replace(counts, status=FAILED if faults else SCORED), faults
 
 
-def read_bracket_line(line: str, parameters: BracketParameters) -> BracketLine:
-    """Read a line of brackets by EVALB's tolerant rules; `faults` lists what is malformed."""
-    line += "\n"  # EVALB reads the newline as part of the line
-    reader = LineReader(parameters)
-    for token in TOKENS.finditer(line):
-        match token.lastgroup:
-            case "terminal":
-                reader.add_terminal(Terminal(token["tag"], token["word"]))
-            case "opening":
-                if WORD_AND_MORE.match(line, token.end()):
-                    reader.faults.append(MORE_THAN_TWO)
-                reader.open(token["label"])
-            case "closing":
-                reader.close()
-            case _:
-                reader.faults.append(STRAY_WORD)
-                break
-    return reader.finish()
-
-
 @final
 @dataclass
-class LineReader:
-    """The state of reading one line: the words and constituents so far, and the open brackets."""
+class BracketLine:
+    """The tree of a line as EVALB reads it: words, constituents, quotation marks and messages."""
 
-    parameters: BracketParameters
     words: list[Terminal] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
+    constituents: list[Constituent] = field(default_factory=list)  # by their opening brackets
     quotes: list[Quote] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    open_constituents: list[int] = field(default_factory=list)
+    length: int = 0  # number of words and punctuation marks, compared with the cut-off
+    faults: list[str] = field(default_factory=list)  # EVALB's messages about the line
+    open_indices: list[int] = field(default_factory=list)  # of constituents without an end yet
     depth: int = 0  # negative after too many closing brackets
-    length: int = 0
 
-    def add_terminal(self, terminal: Terminal) -> None:
+    @property
+    def hangs_evalb(self) -> bool:
+        """Whether EVALB would loop forever at this line, because a word is outside of a leaf."""
+        return self.faults[-1:] == [STRAY_WORD]
+
+    def add_terminal(self, terminal: Terminal, parameters: BracketParameters) -> None:
         """Add a leaf's word to the line, unless the parameters delete words with its tag.
 
         A deleted word may still count in the length. Quotation marks are also listed in `quotes`.
         """
-        if terminal.tag not in self.parameters.labels_without_length:
+        if terminal.tag not in parameters.labels_without_length:
             self.length += 1
-        if terminal.word in QUOTES and terminal.tag in self.parameters.quote_labels:
-            enclosing = tuple(self.open_constituents)
-            self.quotes.append(Quote(terminal, len(self.words), len(self.labels), enclosing))
-        if terminal.tag not in self.parameters.deleted_labels:
+        if terminal.word in QUOTES and terminal.tag in parameters.quote_labels:
+            opened, enclosing = len(self.constituents), tuple(self.open_indices)
+            self.quotes.append(Quote(terminal, len(self.words), opened, enclosing))
+        if terminal.tag not in parameters.deleted_labels:
             self.words.append(terminal)
 
     def open(self, label: str) -> None:
         """Open a constituent with this label before the next word."""
-        self.open_constituents.append(len(self.labels))
-        self.labels.append(label)
-        self.starts.append(len(self.words))
-        self.ends.append(UNCLOSED)
+        self.open_indices.append(len(self.constituents))
+        self.constituents.append(Constituent(label, len(self.words), UNCLOSED))
         self.depth += 1
 
     def close(self) -> None:
         """Close the innermost open constituent, if any; add a fault if `depth` was negative."""
-        if self.open_constituents:
-            self.ends[self.open_constituents.pop()] = len(self.words)
+        if self.open_indices:
+            index = self.open_indices.pop()
+            self.constituents[index] = self.constituents[index]._replace(end=len(self.words))
         if self.depth < 0:
             self.faults.append(TOO_MANY_CLOSED)
         self.depth -= 1
 
-    def finish(self) -> BracketLine:
-        """Return the line; open constituents end at -1, and unbalanced brackets add a fault."""
-        stopped = self.faults[-1:] == [STRAY_WORD]
-        if self.depth and not stopped:
-            self.faults.append(TOO_MANY_OPEN)
-        spans = zip(self.labels, self.starts, self.ends, strict=True)
-        return BracketLine(
-            tuple(self.words),
-            tuple(Constituent(*span) for span in spans),
-            tuple(self.quotes),
-            self.length,
-            tuple(self.faults),
-        )
+
+def read_bracket_line(line: str, parameters: BracketParameters) -> BracketLine:
+    """Read a line of brackets by EVALB's tolerant rules; `faults` lists what is malformed.
+
+    A constituent without a closing bracket ends at -1.
+    """
+    line += "\n"  # EVALB reads the newline as part of the line
+    found = BracketLine()
+    for token in TOKENS.finditer(line):
+        match token.lastgroup:
+            case "terminal":
+                found.add_terminal(Terminal(token["tag"], token["word"]), parameters)
+            case "opening":
+                if WORD_AND_MORE.match(line, token.end()):
+                    found.faults.append(MORE_THAN_TWO)
+                found.open(token["label"])
+            case "closing":
+                found.close()
+            case _:
+                found.faults.append(STRAY_WORD)
+                return found
+    if found.depth:
+        found.faults.append(TOO_MANY_OPEN)
+    return found
 
 
 def restore_quotes(
@@ -230,18 +205,18 @@ def insert_quote(line: BracketLine, index: int) -> BracketLine:
     word longer.
     """
     quote = line.quotes[index]
-    later = tuple(one._replace(position=one.position + 1) for one in line.quotes[index:])
+    later = [one._replace(position=one.position + 1) for one in line.quotes[index:]]
     return replace(
         line,
-        words=(*line.words[: quote.position], quote.terminal, *line.words[quote.position :]),
-        constituents=tuple(
+        words=[*line.words[: quote.position], quote.terminal, *line.words[quote.position :]],
+        constituents=[
             one._replace(
                 start=one.start + (k >= quote.opened),
                 end=one.end + (k >= quote.opened or k in quote.enclosing),
             )
             for k, one in enumerate(line.constituents)
-        ),
-        quotes=(*line.quotes[:index], *later),
+        ],
+        quotes=[*line.quotes[:index], *later],
     )
 
 
@@ -318,37 +293,14 @@ def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> 
         latest[start] = max(end, latest.get(start, end))
         earliest[end] = min(start, earliest.get(end, start))
     starts, ends = sorted(latest), sorted(earliest)
-    latest_ends = RangeMaximum([latest[start] for start in starts])
-    negated_starts = RangeMaximum([-earliest[end] for end in ends])
+    latest_ends = [latest[start] for start in starts]
+    earliest_starts = [earliest[end] for end in ends]
     count = 0
     for _, a, b in test:
-        starts_inside = slice(bisect_right(starts, a), bisect_left(starts, b))
-        ends_inside = slice(bisect_right(ends, a), bisect_left(ends, b))
-        count += latest_ends.exceeds(starts_inside, b) or negated_starts.exceeds(ends_inside, -a)
+        of_starts_inside = latest_ends[bisect_right(starts, a) : bisect_left(starts, b)]
+        of_ends_inside = earliest_starts[bisect_right(ends, a) : bisect_left(ends, b)]
+        count += max(of_starts_inside, default=b) > b or min(of_ends_inside, default=a) < a
     return count
-
-
-@final
-class RangeMaximum:
-    """A table that tells in constant time whether a range of a list has a value above a limit."""
-
-    def __init__(self, values: list[int]) -> None:
-        # levels[k][i] is the maximum of the 2^k numbers from i on
-        self.levels, width = [values], 1
-        while 2 * width <= len(values):
-            last = self.levels[-1]
-            self.levels.append(list(map(max, last, last[width:])))
-            width *= 2
-
-    def exceeds(self, indices: slice, limit: int) -> bool:
-        """Return whether any value in the slice `indices` is above `limit`."""
-        count = indices.stop - indices.start
-        if count <= 0:
-            return False
-        level = self.levels[count.bit_length() - 1]
-        return (
-            max(level[indices.start], level[indices.stop - (1 << count.bit_length() - 1)]) > limit
-        )
 
 
 # --- F1 as a metric -------------------------------------------------------------------------------
@@ -382,24 +334,17 @@ def require_trees(texts: Texts) -> tuple[Texts, str]:
     return texts, ""
 
 
-def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int) -> Figures:
+def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int) -> Result:
     """Return F1 in percent; its details are recall and precision in percent, and the five sums."""
-    details: dict[str, Any] = {
-        "recall": percentage(matched, gold),
-        "precision": percentage(matched, test),
-        "matched": matched,
-        "gold": gold,
-        "test": test,
-        "failed": failed,
-        "skipped": skipped,
-    }
-    return Figures(percentage(2 * matched, gold + test), details)
+    rates = {"recall": percentage(matched, gold), "precision": percentage(matched, test)}
+    sums = {"matched": matched, "gold": gold, "test": test, "failed": failed, "skipped": skipped}
+    return Result(percentage(2 * matched, gold + test), rates | sums)
 
 
 def count_brackets(
     texts: Texts, *, parameters: BracketParameters, gold_tags: bool
 ) -> list[tuple[int, int, int, int, int]]:
-    """Return (matching, gold, output constituents, failed, skipped) for each pair of trees.
+    """Return each pair's matching, gold and output constituents, and if it failed or was skipped.
 
     `texts` are the output and the gold trees. `failed` and `skipped` are 0 or 1; if one is 1,
     there are 0 matching and output constituents.

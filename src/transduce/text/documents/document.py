@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import final
 
 from transduce.errors import short_repr
-from transduce.text.inline import Links
 from transduce.text.languages import read_primary_code
+from transduce.text.markup import Links
 
 Join = Callable[[Sequence[str], Sequence[Links]], "Joined"]
 

@@ -7,21 +7,13 @@ other elements (`UNTRANSLATED`), and of elements with `translate="no"` or the cl
 
 import re
 from collections import Counter
-from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import final
 
-from transduce.text.documents.document import (
-    Block,
-    Document,
-    ParseOptions,
-    build_document,
-    warn_of_languages,
-)
-from transduce.text.documents.markup import SplitMarkup, split_markup
-from transduce.text.inline import Kind, Piece
+from transduce.text.documents.document import Document, Joined, ParseOptions, warn_of_languages
 from transduce.text.languages import read_primary_code
+from transduce.text.markup import Kind, Piece, SplitMarkup, split_markup
 from transduce.text.xml import escape_xml, mask_references, unescape_references
 
 Start = tuple[int, Kind, str]
@@ -81,8 +73,10 @@ def split_html(
         if name == "html" and target:
             raw = LANGUAGE.sub(rename, raw)
         if raw:
-            pieces.append(Piece(kind if inline or kind == "text" else "boundary", raw, name))
-    return split_markup(pieces, unescape_references, escape_xml, BLANK, language)
+            pieces.append(Piece(kind, raw, name))
+    return split_markup(
+        pieces, unescape_references, escape_xml, language, inline=inline, space=BLANK
+    )
 
 
 def find_starts(document: str) -> list[Start]:
@@ -112,17 +106,19 @@ def parse_html(text: str, options: ParseOptions) -> Document:
     """Parse HTML into its sentences and a function that puts translations in their place."""
     source, target = options.source_language, options.language
     split = split_html(text, source, inline=options.inline, target=target)
-    lines = split.written.list_lines()
-    found = build_document(
-        [Block(text, split.sentences, lines, split.join, split.has_inline_markup)]
-    )
     tag = HTML.search(text)
     named = LANGUAGE.search(tag[0]) if tag else None
     warnings = list(warn_of_languages(named[2] if named else "", "", options))
     charset = CHARSET.search(text)
     if charset and charset[1].lower() not in ("utf-8", "utf8"):
         warnings.append(f"the document says charset {charset[1]}, and its translation is UTF-8")
-    return replace(found, warnings=warnings)
+    return Document(
+        split.sentences,
+        lambda translations, links: Joined(split.join(translations, links)),
+        split.has_inline_markup,
+        split.written.list_lines(),
+        warnings=warnings,
+    )
 
 
 @final

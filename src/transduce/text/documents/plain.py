@@ -6,12 +6,13 @@ item. Its sentences go on across lines, and its translation is wrapped to the sa
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
 from transduce.text.documents.document import Block, Document, ParseOptions, build_document
-from transduce.text.inline import Links
-from transduce.text.paragraphs import split_text
+from transduce.text.markup import Links
+from transduce.text.sentences import split_text
 
 NARROWEST, WIDEST = 40, 120
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -85,11 +86,6 @@ def wrap(
 
 def wrap_evenly(words: Sequence[str], count: int, measure: Measure = len) -> list[str]:
     """Join words into at most `count` lines so that the longest line is as short as possible."""
-    low, high = 1, sum(map(measure, words)) + len(words)
-    while low < high:
-        middle = (low + high) // 2
-        if len(wrap(words, middle, measure)) > count:
-            low = middle + 1
-        else:
-            high = middle
-    return wrap(words, high, measure)
+    widths = range(1, sum(map(measure, words)) + len(words))
+    narrowest = bisect_left(widths, x=True, key=lambda n: len(wrap(words, n, measure)) <= count)
+    return wrap(words, 1 + narrowest, measure)

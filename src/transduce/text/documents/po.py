@@ -13,9 +13,9 @@ from typing import final
 
 from transduce.errors import InputError
 from transduce.text.documents.document import Document, Joined, ParseOptions, warn_of_languages
-from transduce.text.inline import Links
-from transduce.text.paragraphs import LINE_END, SplitText, cut_at_spans, find_sentences
+from transduce.text.markup import Links
 from transduce.text.placeholders import compare_placeholders, has_words
+from transduce.text.sentences import LINE_END, SplitText, cut_at_spans, find_sentences
 
 CHARSET = re.compile(r"charset=([\w.:-]+)")
 # what a template or msginit writes; a translation may need more than ASCII
@@ -45,7 +45,7 @@ class Field:
 
 
 @final
-@dataclass
+@dataclass(eq=False)
 class Entry:
     """An entry of a PO file: its fields by name, its flags, and where its flags are or can go."""
 
@@ -58,11 +58,6 @@ class Entry:
     def is_header(self) -> bool:
         """Return whether this entry is the file's header, which holds its settings."""
         return self.fields["msgid"].value == "" and "msgctxt" not in self.fields
-
-    @property
-    def end(self) -> int:
-        """Return the index of the first line after the entry's last field."""
-        return max(one.end for one in self.fields.values())
 
 
 @final
@@ -89,8 +84,8 @@ def parse_po(text: str, options: ParseOptions) -> Document:
     plurals = read_plurals(settings)
     messages = [one for one in entries if not one.is_header]
     gaps = [gap for one in messages for gap in find_gaps(one, plurals, options)]
-    untranslated = {id(gap.entry) for gap in gaps}
-    kept = [one for one in messages if id(one) not in untranslated]
+    untranslated = {gap.entry for gap in gaps}
+    kept = [one for one in messages if one not in untranslated]
     fuzzy = [one for one in kept if "fuzzy" in one.flags]
 
     def join(translations: Sequence[str], _: Sequence[Links]) -> Joined:
@@ -158,13 +153,13 @@ def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> 
 def fill_gaps(
     lines: Sequence[str], header: Entry | None, gaps: Sequence[Gap], translations: Sequence[str]
 ) -> Joined:
-    """Return the PO text, gaps filled and doubtful entries marked fuzzy, and a note on each.
+    """Return the filled PO text, doubtful entries marked fuzzy, and a note on each doubtful entry.
 
     An entry is doubtful if a translation has other placeholders or tags, or is a plural
     form after the second.
     """
     new, pending = [[line] for line in lines], iter(translations)
-    doubts = dict[int, list[str]]()
+    doubts = dict[Entry, list[str]]()
     for gap in gaps:
         text = gap.split.join([next(pending) for _ in gap.split.sentences])
         put_field(new, gap, text)
@@ -172,16 +167,16 @@ def fill_gaps(
         if not doubt and gap.name not in ("msgstr", "msgstr[0]", "msgstr[1]"):
             doubt = "is one of more than two plural forms"
         if doubt:
-            doubts.setdefault(id(gap.entry), []).append(f"{gap.name} {doubt}")
-    marked = {id(gap.entry): gap.entry for gap in gaps if id(gap.entry) in doubts}
-    for entry in marked.values():
+            doubts.setdefault(gap.entry, []).append(f"{gap.name} {doubt}")
+    for entry in doubts:
         mark_fuzzy(new, entry)
     if header is not None and gaps:
-        for number in range(header.fields["msgid"].start, header.end):
+        end = max(one.end for one in header.fields.values())
+        for number in range(header.fields["msgid"].start, end):
             new[number] = [PLAIN_CHARSET.sub("charset=UTF-8", line) for line in new[number]]
     notes = [
-        f"line {entry.fields['msgid'].start + 1}: {'; '.join(doubts[key])}"
-        for key, entry in marked.items()
+        f"line {entry.fields['msgid'].start + 1}: {'; '.join(found)}"
+        for entry, found in doubts.items()
     ]
     return Joined("\n".join(line for some in new for line in some), tuple(notes))
 
@@ -223,12 +218,13 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
         line = raw.strip()
         match = FIELD.fullmatch(line)
         more = CONTINUATION.fullmatch(line) if name else None
-        begins = line.startswith("#") or (match is not None and match[1] in ("msgctxt", "msgid"))
-        if begins and has_ended(entry, match):
+        field_name = match[1] if match else ""
+        is_second = field_name == "msgid" and field_name in entry.fields
+        if entry.fields and (line.startswith("#") or field_name == "msgctxt" or is_second):
             entries.append(entry)
             entry = Entry()
         if match:
-            name = match[1]
+            name = field_name
             add_field(entry, name, Field(unescape(match[2]), number, number + 1), file)
         elif more:
             before = entry.fields[name]
@@ -244,15 +240,6 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
     for one in entries:
         require_complete(one, file)
     return entries
-
-
-def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether an entry ends before the next line: `match` is its field, None a comment."""
-    if not entry.fields:
-        return False
-    if match is not None and match[1] == "msgid":
-        return "msgid" in entry.fields
-    return True
 
 
 def add_field(entry: Entry, name: str, value: Field, file: str) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.text.documents.document import Document, Joined, Parse, ParseOptions
@@ -15,7 +14,7 @@ from transduce.text.documents.po import parse_po
 from transduce.text.documents.srt import TIMES, parse_srt
 from transduce.text.documents.xliff import parse_xliff
 from transduce.text.files import decode_line, display_name, read_bytes
-from transduce.text.inline import Links
+from transduce.text.markup import Links
 
 MAX_BYTES = 16 << 20  # size of the largest document; it is held in memory
 MARK = "\ufeff"  # a byte-order mark
@@ -23,14 +22,19 @@ HEAD = 1 << 14  # characters of a document that show its format
 XLIFF = re.compile(r"(?:<\?[^>]*>\s*)?<xliff\b")
 HTML = re.compile(r"(?:<\?[^>]*>\s*)?<(?:!doctype\s+)?html\b", re.IGNORECASE)
 
-
-FORMATS: Mapping[str, Parse] = MappingProxyType(
-    {"text": parse_text, "html": parse_html, "po": parse_po, "xliff": parse_xliff, "srt": parse_srt}
-)
-SUFFIXES: Mapping[str, str] = MappingProxyType(
-    {".htm": "html", ".html": "html", ".xhtml": "html", ".po": "po", ".pot": "po",
-     ".xlf": "xliff", ".xliff": "xliff", ".srt": "srt"}
-)  # fmt: skip
+FORMATS: Mapping[str, Parse] = {
+    "text": parse_text,
+    "html": parse_html,
+    "po": parse_po,
+    "xliff": parse_xliff,
+    "srt": parse_srt,
+}
+SUFFIXES: Mapping[str, str] = {
+    **dict.fromkeys((".htm", ".html", ".xhtml"), "html"),
+    **dict.fromkeys((".po", ".pot"), "po"),
+    **dict.fromkeys((".xlf", ".xliff"), "xliff"),
+    ".srt": "srt",
+}
 
 
 def read_document(document: Path | bytes, form: object, options: ParseOptions) -> Document:

@@ -13,9 +13,8 @@ from dataclasses import replace
 
 from transduce.errors import InputError
 from transduce.text.documents.document import Block, Document, ParseOptions, build_document
-from transduce.text.documents.markup import split_markup
 from transduce.text.documents.plain import LINE, wrap_evenly
-from transduce.text.inline import Kind, Links, Piece
+from transduce.text.markup import Kind, Links, Piece, split_markup
 from transduce.text.sentences import can_end_sentence, can_start_sentence
 
 TIME = r"\d{1,3}:\d\d:\d\d[,.]\d{1,3}"
@@ -100,7 +99,8 @@ def build_cue(raw: str, line_count: int, line_end: str, options: ParseOptions) -
 
     The translation has as many lines, or more if it is long.
     """
-    split = split_markup(find_pieces(raw, options), str, str, language=options.source_language)
+    language, inline = options.source_language, options.inline
+    split = split_markup(find_pieces(raw), str, str, language, inline=inline)
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> str:
         if tuple(translations) == split.sentences:
@@ -118,14 +118,12 @@ def measure_cue(text: str) -> int:
     return len(TAG.sub("", text))
 
 
-def find_pieces(text: str, options: ParseOptions) -> list[Piece]:
-    """Split a cue's text at its tags; unless `options.inline`, each tag ends a sentence."""
+def find_pieces(text: str) -> list[Piece]:
+    """Split a cue's text at its tags."""
     pieces = list[Piece]()
     for index, raw in enumerate(TAG.split(text)):
         kind: Kind = "text"
-        if index % 2 and not options.inline:
-            kind = "boundary"
-        elif index % 2:
+        if index % 2:
             kind = "close" if raw.startswith("</") else "open" if raw[0] == "<" else "empty"
         if raw:
             name = NAME.match(raw)

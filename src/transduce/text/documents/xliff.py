@@ -21,8 +21,7 @@ from xml.parsers import expat
 
 from transduce.errors import InputError
 from transduce.text.documents.document import Document, Joined, ParseOptions, warn_of_languages
-from transduce.text.documents.markup import SplitMarkup, split_markup
-from transduce.text.inline import Kind, Links, Piece
+from transduce.text.markup import Kind, Links, Piece, SplitMarkup, split_markup
 from transduce.text.placeholders import compare_placeholders
 from transduce.text.xml import INVALID_TOKEN, LONE_HINT, escape_xml, unescape_references
 
@@ -52,7 +51,8 @@ class Event:
     kind: Literal["start", "end", "text", "cdata", "other"]
     raw: str
     name: str = ""  # the element's name without its prefix
-    attributes: Mapping[str, str] | None = None  # of a start tag, without other namespaces
+    # of a start tag, without other namespaces
+    attributes: Mapping[str, str] = field(default_factory=dict)
     data: str = ""  # text with its character references resolved
 
 
@@ -171,8 +171,8 @@ class Xliff:
         if "target" not in unit.parts:
             return True
         tag, holder = self.events[unit.start], self.events[unit.parts["target"].start]
-        state = ((holder if self.version == "1" else tag).attributes or {}).get("state")
-        is_done = is_finished(state, (tag.attributes or {}).get("approved"))
+        state = (holder if self.version == "1" else tag).attributes.get("state")
+        is_done = is_finished(state, tag.attributes.get("approved"))
         return (state in UNFINISHED[self.version] and not is_done) or not any(
             (event.kind == "start" and not is_segment(event)) or event.data.strip()
             for event in self.content(unit, "target")
@@ -197,11 +197,11 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
     gaps = list[Gap]()
     for unit in wanted:
         part = "seg-source" if "seg-source" in unit.parts else "source"
-        pieces = find_pieces(found.content(unit, part), inline=options.inline)
-        language = options.source_language
-        gaps.append(
-            (unit, split_markup(pieces, unescape_references, escape_xml, language=language))
+        pieces, language = find_pieces(found.content(unit, part)), options.source_language
+        split = split_markup(
+            pieces, unescape_references, escape_xml, language, inline=options.inline
         )
+        gaps.append((unit, split))
     ends = list(accumulate((len(split.sentences) for _, split in gaps), initial=0))
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
@@ -221,7 +221,7 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
 def find_warnings(found: Xliff, options: ParseOptions) -> Iterator[str]:
     """Yield a warning for each file's source or target language that is not the model's."""
     for number in found.language_tags:
-        attributes = found.events[number].attributes or {}
+        attributes = found.events[number].attributes
         source = attributes.get(SOURCE_LANGUAGE[found.version], "")
         target = attributes.get(LANGUAGE[found.version], "")
         yield from warn_of_languages(source, target, options)
@@ -240,20 +240,18 @@ def fill_gaps(
         both = zip(split.sentences, texts, strict=True)
         doubt = "; ".join(filter(None, (compare_placeholders(*pair) for pair in both)))
         tag = found.events[unit.start]
-        attributes = tag.attributes or {}
         if doubt:
-            name = attributes.get("id")
+            name = tag.attributes.get("id")
             named = "" if name is None else f", {UNITS[found.version]} {name}"
             doubts.append(f"line {lines[unit.start]}{named}: the target {doubt}")
         put_target(found, written, unit, split.join(texts, links))
-        if found.version == "1" and attributes.get("approved") == "yes":
+        if found.version == "1" and tag.attributes.get("approved") == "yes":
             written[unit.start] = set_attributes(tag.raw, {"approved": "no"})
-        elif found.version == "2" and ("state" in attributes or not doubt):
+        elif found.version == "2" and ("state" in tag.attributes or not doubt):
             state = "initial" if doubt else "translated"
             written[unit.start] = set_attributes(tag.raw, {"state": state})
     for number in found.language_tags if gaps and options.language else ():
-        attributes = found.events[number].attributes or {}
-        if LANGUAGE[found.version] not in attributes:
+        if LANGUAGE[found.version] not in found.events[number].attributes:
             language = {LANGUAGE[found.version]: options.language}
             written[number] = set_attributes(written[number], language)
     return Joined("".join(written), tuple(doubts))
@@ -310,20 +308,13 @@ def set_attributes(tag: str, values: Mapping[str, str]) -> str:
 def read_xliff(events: Sequence[Event], file: str) -> Xliff:
     """Find the units in an XLIFF document's events; raise InputError if it is not XLIFF 1 or 2."""
     root = next((event for event in events if event.kind == "start"), events[0])
-    version = (root.attributes or {}).get("version", "")[:1]
+    version = root.attributes.get("version", "")[:1]
     if root.name != "xliff" or version not in UNITS:
-        raise InputError(
-            "is no XLIFF of version 1 or 2",
-            "name the format that it has, such as --format html",
-            file=file,
-        )
-    holders = ("file",) if version == "1" else ("xliff",)
-    files = [
-        number
-        for number, event in enumerate(events)
-        if event.kind == "start" and event.name in holders
-    ]
-    return Xliff(events, version, list(find_units(events, UNITS[version])), files)
+        hint = "name the format that it has, such as --format html"
+        raise InputError("is no XLIFF of version 1 or 2", hint, file=file)
+    holder = "file" if version == "1" else "xliff"
+    tags = [n for n, one in enumerate(events) if one.kind == "start" and one.name == holder]
+    return Xliff(events, version, list(find_units(events, UNITS[version])), tags)
 
 
 def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
@@ -333,7 +324,7 @@ def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
     unit = Unit(0, translated=True)
     for number, event in enumerate(events):
         if event.kind == "start":
-            wish = (event.attributes or {}).get("translate")
+            wish = event.attributes.get("translate")
             wishes.append(wishes[-1] if wish not in ("yes", "no") else wish == "yes")
             open_tags.append(number)
             if event.name == name:
@@ -347,8 +338,8 @@ def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
                 yield unit
 
 
-def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
-    """Split a <source> into text and markup; only segment tags end sentences if `inline`, else all.
+def find_pieces(events: Sequence[Event]) -> list[Piece]:
+    """Split a <source> into text and markup, with the tags of segments as boundaries.
 
     An element that holds native code, such as <ph>, or that is not to be translated becomes one
     piece of markup, content included.
@@ -371,16 +362,16 @@ def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
         elif event.kind == "end":
             kind: Kind = "close" if kinds.pop() == "open" else "boundary"
             pieces.append(Piece(kind, event.raw, event.name))
-    return [one if inline or one.kind == "text" else Piece("boundary", one.raw) for one in pieces]
+    return pieces
 
 
 def is_segment(event: Event) -> bool:
     """Return whether a start tag encloses a segment, as <mrk mtype="seg"> does."""
-    return (event.attributes or {}).get("mtype") == "seg"
+    return event.attributes.get("mtype") == "seg"
 
 
 def is_code(event: Event) -> bool:
     """Return whether an event starts an inline element whose content is not translated."""
-    attributes: Mapping[str, str] = event.attributes or {}
+    attributes = event.attributes
     is_excluded = attributes.get("translate") == "no" or attributes.get("mtype") == "protected"
     return event.kind == "start" and (event.name not in PAIRS or is_excluded)

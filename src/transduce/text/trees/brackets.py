@@ -58,7 +58,7 @@ def parse_trees(
                 raise
             on_malformed(error)
             parser.skip_tree()
-        if parser.size > max_size:
+        if len(parser.words) + len(parser.labels) > max_size:
             parser.require_end()
     parser.require_end()
 
@@ -123,16 +123,19 @@ class TreeParser:
             else:
                 self._read_text(token)
 
+    def _open(self) -> None:
+        """Push the bracket that opens at the current line and column."""
+        if self.brackets:
+            self._require_constituent()
+        else:
+            self.suspect_line = 0
+        self.brackets.append(Bracket(self.line, self.column))
+
     def skip_tree(self) -> None:
         """Discard the open tree and all lines before the next line that starts with a bracket."""
         self.brackets.clear()
         self.start_tree()
         self.is_skipping = True
-
-    @property
-    def size(self) -> int:
-        """The number of words and constituents read so far in the current tree."""
-        return len(self.words) + len(self.labels)
 
     def require_end(self) -> None:
         """Raise InputError if a bracket is still open, with the location of the outermost one."""
@@ -152,14 +155,6 @@ class TreeParser:
         self._require_constituent()
         self.words.append(word)
         self.tags.append(sys.intern(tag))
-
-    def _open(self) -> None:
-        """Push the bracket that opens at the current line and column."""
-        if self.brackets:
-            self._require_constituent()
-        else:
-            self.suspect_line = 0
-        self.brackets.append(Bracket(self.line, self.column))
 
     def _require_constituent(self) -> None:
         """Make the innermost bracket a constituent; InputError if it has a word or no label."""
@@ -227,15 +222,12 @@ def format_tree(tree: Tree, *, outer: str = "TOP") -> str:
     No outer bracket is written if `outer` is "" or already the root's label. A ( or ) in a word is
     written -LRB- or -RRB-.
     """
-    pieces = list[str]()
-    for step in tree.walk():
-        if step.kind is SymbolKind.OPEN:
-            pieces.append(f" ({format_atom(tree.labels[step.number])}")
-        elif step.kind is SymbolKind.WORD:
-            pieces.append(f" {format_leaf(tree, step.number)}")
-        else:
-            pieces.append(")")
-    brackets = "".join(pieces)[1:]
+    symbols = {
+        SymbolKind.OPEN: [f" ({format_atom(label)}" for label in tree.labels],
+        SymbolKind.WORD: [f" {format_leaf(tree, index)}" for index in range(len(tree.words))],
+        SymbolKind.CLOSE: [")"] * len(tree.labels),
+    }
+    brackets = "".join(symbols[kind][index] for kind, index in tree.walk())[1:]
     return f"({outer} {brackets})" if outer and tree.labels[:1] != (outer,) else brackets
 
 

@@ -24,9 +24,8 @@ other errors:
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import cycle, islice
-from types import MappingProxyType
 from typing import Literal, NamedTuple, final, get_args
 
 from transduce.errors import InputError
@@ -35,15 +34,14 @@ from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one
 Form = Literal["xx", "numbered", "tags", "t2t"]
 FORMS: tuple[Form, ...] = get_args(Form)
 WORD_SYMBOL = "XX"
+ROOT = "S"  # the label of a root that repair adds
 # The word after the 64th is XX1 again, so that long sentences have no rare symbols.
 NUMBERED_SYMBOLS = tuple(f"{WORD_SYMBOL}{number}" for number in range(1, 65))
 # The prefix of the label in an opening and in a closing symbol.
 BRACKETS = {form: ("", "/") if form == "t2t" else ("(", ")") for form in FORMS}
 
 # The word symbols of each form without tags.
-WORD_SYMBOLS: Mapping[Form, Sequence[str]] = MappingProxyType(
-    {"xx": (WORD_SYMBOL,), "numbered": NUMBERED_SYMBOLS}
-)
+WORD_SYMBOLS: Mapping[Form, Sequence[str]] = {"xx": (WORD_SYMBOL,), "numbered": NUMBERED_SYMBOLS}
 
 
 class Symbol(NamedTuple):
@@ -151,97 +149,80 @@ class Repair:
 def repair_symbols(
     symbols: Sequence[str],
     words: Sequence[str],
+    tags: Sequence[str],
     form: Form,
-    *,
-    tags: Sequence[str] | None = None,
-    labels: Collection[str] | None = None,
-    root: str = "S",
+    labels: Collection[str],
 ) -> tuple[Tree, Repair]:
     """Build a tree over all words from any symbols; return it and counts of the repairs made.
 
     In the forms tags and t2t the symbols hold the part-of-speech tags. Otherwise, and for a word
-    without a symbol, the tags come from `tags`, or are XX. Only the form t2t needs `labels`, the
-    constituent labels; by default these are all X with a closing symbol /X. `root` is the label of
-    a root that has to be added. Raises InputError only if there are no words, or if `tags` does
-    not have one tag per word.
+    without a symbol, the tags come from `tags`. Only the form t2t needs `labels`, the constituent
+    labels. A root that has to be added has the label S. Raises InputError only if there are no
+    words, or if `tags` does not have one tag per word.
     """
     if not words:
         raise InputError("a tree needs at least one word")
-    given = (WORD_SYMBOL,) * len(words) if tags is None else tuple(tags)
-    require_one_per_word("tags", given, words)
-    known = find_closed_labels(symbols) if labels is None else labels
-    state = RepairState(len(words))
+    require_one_per_word("tags", tags, words)
+    repair = Repair()
+    read, found = read_symbols(symbols, form, labels, len(words), repair)
+    constituents = add_root(found, len(read), len(words), repair)
+    all_tags = tuple(tags) if form in WORD_SYMBOLS else (*read, *tags[len(read) :])
+    all_labels, starts, ends = zip(*constituents, strict=True)
+    return Tree(tuple(words), all_tags, all_labels, starts, ends), repair
+
+
+def read_symbols(
+    symbols: Sequence[str], form: Form, labels: Collection[str], words: int, repair: Repair
+) -> tuple[list[str], list[Constituent]]:
+    """Return the labels of up to `words` word symbols, and the constituents in preorder.
+
+    A constituent may be without words, and several may be outermost. The repairs are counted in
+    `repair`.
+    """
+    read, open_indices = list[str](), list[int]()
+    found = list[Constituent]()  # the end is -1 while open
+    in_front = list[Constituent]()  # those without an opening bracket, innermost first
     for text in symbols:
         try:
-            symbol = classify_symbol(text, form, known)
+            symbol = classify_symbol(text, form, labels)
         except InputError:
-            state.repair.symbols_dropped += 1
+            repair.symbols_dropped += 1
             continue
-        state.repair.numbers_ignored += has_wrong_number(symbol, len(state.tags), form)
-        state.read(symbol)
-    state.close_all()
-    constituents = add_root(state, root)
-    all_tags = given if form in WORD_SYMBOLS else (*state.tags, *given[len(state.tags) :])
-    all_labels, starts, ends = zip(*constituents, strict=True)
-    return Tree(tuple(words), all_tags, all_labels, starts, ends), state.repair
-
-
-@final
-@dataclass
-class RepairState:
-    """The tags and constituents that were read from symbols so far, and the repairs made."""
-
-    words: int  # number of words of the sentence
-    tags: list[str] = field(default_factory=list)  # of the words that were read, in order
-    constituents: list[Constituent] = field(default_factory=list)  # the end is -1 while open
-    open_indices: list[int] = field(default_factory=list)
-    added: list[Constituent] = field(default_factory=list)  # start at word 0; innermost first
-    repair: Repair = field(default_factory=Repair)
-
-    def read(self, symbol: Symbol) -> None:
-        """Process the next symbol: open or close a constituent, or add a word."""
+        repair.numbers_ignored += has_wrong_number(symbol, len(read), form)
         if symbol.kind is SymbolKind.OPEN:
-            self.open_indices.append(len(self.constituents))
-            self.constituents.append(Constituent(symbol.label, len(self.tags), -1))
+            open_indices.append(len(found))
+            found.append(Constituent(symbol.label, len(read), -1))
+        elif symbol.kind is SymbolKind.CLOSE and open_indices:
+            index = open_indices.pop()
+            repair.labels_ignored += found[index].label != symbol.label
+            found[index] = found[index]._replace(end=len(read))
         elif symbol.kind is SymbolKind.CLOSE:
-            self._close(symbol.label)
-        elif len(self.tags) < self.words:
-            self.tags.append(symbol.label)
+            in_front.append(Constituent(symbol.label, 0, len(read)))
+        elif len(read) < words:
+            read.append(symbol.label)
         else:
-            self.repair.words_dropped += 1
-
-    def _close(self, label: str) -> None:
-        """Close the innermost open constituent, or add one that starts at the first word."""
-        position = len(self.tags)
-        if not self.open_indices:
-            self.added.append(Constituent(label, 0, position))
-            self.repair.openings_added += 1
-            return
-        index = self.open_indices.pop()
-        self.repair.labels_ignored += self.constituents[index].label != label
-        self.constituents[index] = self.constituents[index]._replace(end=position)
-
-    def close_all(self) -> None:
-        """Close all open constituents at the end of the symbols, and count them."""
-        self.repair.closings_added += len(self.open_indices)
-        for index in self.open_indices:
-            self.constituents[index] = self.constituents[index]._replace(end=len(self.tags))
-        self.open_indices.clear()
+            repair.words_dropped += 1
+    repair.openings_added, repair.closings_added = len(in_front), len(open_indices)
+    closed = [one._replace(end=len(read)) if one.end < 0 else one for one in found]
+    return read, [*reversed(in_front), *closed]
 
 
-def add_root(state: RepairState, label: str) -> list[Constituent]:
-    """Return constituents in preorder with one root over all words; count repairs in `state`."""
-    repair, words = state.repair, state.words
-    found = [*reversed(state.added), *state.constituents]
+def add_root(
+    found: Sequence[Constituent], read: int, words: int, repair: Repair
+) -> list[Constituent]:
+    """Return constituents in preorder with one root over all `words`, of which `read` were read.
+
+    Constituents without words are left out. The repairs are counted in `repair`.
+    """
     kept = [one for one in found if one.start < one.end]
     repair.constituents_dropped += len(found) - len(kept)
-    repair.words_added += words - len(state.tags)
+    repair.words_added += words - read
     outer = find_outermost(kept)
     if len(outer) != 1:
         repair.roots_added += 1
-        return [Constituent(label, 0, words), *kept]
+        return [Constituent(ROOT, 0, words), *kept]
     (root,) = outer
-    repair.words_moved += len(state.tags) - (root.end - root.start)
+    repair.words_moved += read - (root.end - root.start)
     return [root._replace(start=0, end=words), *kept[1:]]
 
 

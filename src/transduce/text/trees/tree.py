@@ -65,11 +65,8 @@ class Tree:
     @property
     def depth(self) -> int:
         """The largest number of nested constituents around any word."""
-        deepest = level = 0
-        for step in self.walk():
-            level += (step.kind is SymbolKind.OPEN) - (step.kind is SymbolKind.CLOSE)
-            deepest = max(deepest, level)
-        return deepest
+        change = {SymbolKind.OPEN: 1, SymbolKind.WORD: 0, SymbolKind.CLOSE: -1}
+        return max(accumulate(change[step.kind] for step in self.walk()), default=0)
 
     def walk(self) -> Iterator[Step]:
         """Yield the openings, words and closings of the tree, depth first and left to right."""

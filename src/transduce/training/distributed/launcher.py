@@ -4,8 +4,8 @@ Each process runs this same command, with its rank in the environment. The proce
 through a rendezvous file in a new folder that only this user can open, and communicate over the
 loopback interface only.
 
-The elastic launcher of torch cannot do this: it ends all processes once one has another exit code
-than 0, even while rank 0 still writes the checkpoint of a Ctrl-C, and its store listens on all
+The elastic launcher of torch cannot do this. When one process exits with a nonzero code, it ends
+the others, even while rank 0 is saving a checkpoint after Ctrl-C. Its store listens on all
 interfaces. It also neither forwards SIGUSR1 nor notices a process that is suspended.
 """
 
@@ -27,9 +27,9 @@ POLL_SECONDS = 0.05
 FOLDER = "transduce-launcher-"  # how the name of a temporary folder begins
 GRACE_SECONDS = 5.0  # how long to wait for the exit code of a lost process
 LOST = LostProcessError.exit_code
-# exit codes that all processes have if one process has them
+# if one process exits with one of these codes, all processes do
 SHARED_ENDS = (0, 5, 129, 130, 143, 152)
-# exit codes of rank 0 after which nothing more is printed
+# exit codes of rank 0 to which the launcher adds no report of a lost process
 EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 8, 141)
 
 

@@ -281,11 +281,8 @@ class Rendezvous:
         """
         backends = "cpu:gloo"
         device_type = select_device().type
-        require(
-            device_type != APPLE_GPU,
-            "several processes cannot share Apple's device",
-            "no --workers",
-        )
+        fact = "several processes cannot share Apple's device"
+        require(device_type != APPLE_GPU, fact, "no --workers")
         if device_type == "cuda":
             require_gpu_for_each(self.rank)
             torch.cuda.set_device(self.rank.local_rank)

@@ -163,40 +163,22 @@ def rank_heads(
     layer, averaged over queries. `layers` are the numbers of the layers in `joined`. Raises
     InputError if the text lacks one of the words, or for Figure 5 if the model has one head.
     """
-    fact, hint = "Figure 5 compares two heads of a layer, and this model has one", "draw another"
-    require(bool(figure.word) or joined.weights.shape[1] > 1, fact, hint)
-    ranked = measure_differences(joined) if not figure.word else measure_weights(joined, figure)
-    numbered = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
-    return sorted(numbered, key=lambda one: (-one.strength, one.layer, one.heads))
-
-
-def measure_weights(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads]:
-    """Return each head's attention from `figure.word` to the words in `figure.read`, unsorted.
-
-    The layers of `joined` are counted from 1.
-    """
-    keys = [joined.find(word) for word in figure.read]
-    strength = joined.weights[:, :, joined.find(figure.word), keys].sum(axis=-1)
-    return [
-        RankedHeads(layer + 1, (head + 1,), float(strength[layer, head]))
-        for layer, head in np.ndindex(strength.shape)
-    ]
-
-
-def measure_differences(joined: WordWeights) -> list[RankedHeads]:
-    """Return all pairs of heads of each layer with their mean total variation distance, unsorted.
-
-    The layers of `joined` are counted from 1.
-    """
-    return [
-        RankedHeads(
-            layer,
-            (first + 1, second + 1),
-            float(np.abs(weights[first] - weights[second]).sum(axis=-1).mean() / 2),
-        )
-        for layer, weights in enumerate(joined.weights, start=1)
-        for first, second in combinations(range(len(weights)), 2)
-    ]
+    if figure.word:
+        keys = [joined.find(word) for word in figure.read]
+        weights = joined.weights[:, :, joined.find(figure.word), keys].sum(axis=-1)  # [L H]
+        ranked = [
+            RankedHeads(layers[layer], (head + 1,), float(weights[layer, head]))
+            for layer, head in np.ndindex(weights.shape)
+        ]
+    else:
+        fact = "Figure 5 compares two heads of a layer, and this model has one"
+        require(joined.weights.shape[1] > 1, fact, "draw another")
+        ranked = [
+            RankedHeads(layer, (a + 1, b + 1), float(np.abs(one[a] - one[b]).sum(-1).mean() / 2))
+            for layer, one in zip(layers, joined.weights, strict=True)
+            for a, b in combinations(range(len(one)), 2)
+        ]
+    return sorted(ranked, key=lambda one: (-one.strength, one.layer, one.heads))
 
 
 def count_strong(ranked: Sequence[RankedHeads]) -> dict[int, int]:

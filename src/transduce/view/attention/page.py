@@ -100,29 +100,19 @@ class WeightEncoding:
 
 def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str, Any], str]:
     """Return a page's data as (header as JSON values, all weights as base64)."""
-    kinds, texts, offset = [], [], 0
+    kinds, texts, offset = list[dict[str, Any]](), list[str](), 0
     for kind in (one for one in SIDES if one in view.weights):
-        blocks = [encoding.encode_block(layer) for layer in view.weights[kind]]
-        offsets = np.cumsum([offset, *map(len, blocks)]).tolist()
         queries, keys = SIDES[kind]
         heads, rows, columns = view.weights[kind].shape[1:]
-        about = {
-            "kind": kind,
-            "layers": list(view.layers_of(kind)),
-            "queries": queries,
-            "keys": keys,
-        }
+        places = list[tuple[int, int]]()
+        for layer in view.weights[kind]:
+            texts.append(encoding.encode_block(layer))
+            places.append((offset, len(texts[-1])))
+            offset += len(texts[-1])
+        about = {"kind": kind, "layers": view.layers_of(kind), "queries": queries, "keys": keys}
         size = {"heads": heads, "rows": rows, "columns": columns}
-        places = [[start, len(text)] for start, text in zip(offsets, blocks, strict=False)]
         kinds.append({**about, **size, "blocks": places})
-        texts += blocks
-        offset = offsets[-1]
-    return build_header(view, encoding) | {"kinds": kinds}, "".join(texts)
-
-
-def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any]:
-    """Return a page's JSON header: encoding, name, texts, tendencies and steps, not weights."""
-    return {
+    header = {
         "numbers": encoding.numbers,
         "compression": encoding.compression,
         "name": shorten_name(view.model.name),
@@ -135,7 +125,9 @@ def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any
         "tendencies": describe_tendencies(view),
         "clearest": {kind: choose_head_to_show(view, kind) for kind in view.weights},
         "steps": [describe_step(step) for step in view.steps],
+        "kinds": kinds,
     }
+    return header, "".join(texts)
 
 
 def describe_sequence(sequence: PieceSequence) -> dict[str, Any]:

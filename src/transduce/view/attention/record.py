@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -173,7 +172,7 @@ class AttentionView:
         kept = {kind: one for kind, one in weights.items() if len(one)}  # depths may differ
         known = ", ".join(map(str, self.layers[: max(map(len, self.weights.values()))]))
         require(bool(kept), "these layers have no attention weights", f"known: {known}")
-        return replace(self, layers=tuple(chosen), weights=MappingProxyType(kept))
+        return replace(self, layers=tuple(chosen), weights=kept)
 
 
 def require_one_of(what: str, value: object, known: Iterable[object]) -> None:

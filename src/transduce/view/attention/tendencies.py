@@ -15,7 +15,6 @@ Cross-attention joins two sequences, so that it has neither previous nor next no
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -27,7 +26,6 @@ from transduce.vocabulary.symbols import SPECIALS
 # H heads · Q query positions · K key positions · P positions of a sequence
 
 TENDENCIES = ("separator", "same", "previous", "next", "punctuation", "far", "other")
-NUMBERS = range(len(TENDENCIES))
 LEAST_SHARE = 0.5  # a head whose largest share is less is called "mixed"
 BROAD = 0.8  # a "broad" head has at least this fraction of the highest entropy, and of 1 bit
 
@@ -48,12 +46,10 @@ def compute_tendencies(view: AttentionView) -> Mapping[str, tuple[tuple[HeadTend
 
     The weights of the queries BEGIN and END do not count, unless a sequence has no others.
     """
-    return MappingProxyType(
-        {
-            kind: tuple(describe_layer(view, kind, index) for index in range(len(layers)))
-            for kind, layers in view.weights.items()
-        }
-    )
+    return {
+        kind: tuple(describe_layer(view, kind, index) for index in range(len(layers)))
+        for kind, layers in view.weights.items()
+    }
 
 
 def describe_layer(view: AttentionView, kind: str, index: int) -> tuple[HeadTendency, ...]:
@@ -62,9 +58,8 @@ def describe_layer(view: AttentionView, kind: str, index: int) -> tuple[HeadTend
     classes = classify_cross(queries, keys) if kind == "cross" else classify_self(queries)
     counted = find_counted(queries)
     weights, classes = view.weights[kind][index][:, counted], classes[counted]
-    shares = np.stack(
-        [(weights * (classes == number)).sum(axis=-1).mean(axis=-1) for number in NUMBERS], axis=-1
-    )
+    chosen = [classes == number for number in range(len(TENDENCIES))]
+    shares = np.stack([(weights * one).sum(axis=-1).mean(axis=-1) for one in chosen], axis=-1)
     logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
     entropies = -(weights * logarithms).sum(axis=-1).mean(axis=-1)
     broad = BROAD * max(compute_highest_entropy(view, kind)[counted].mean(), 1.0)
@@ -95,7 +90,7 @@ def label_head(
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}
     return HeadTendency(
-        "broad" if is_broad else label, float(shares[strongest]), entropy, MappingProxyType(named)
+        "broad" if is_broad else label, named[TENDENCIES[strongest]], entropy, named
     )
 
 

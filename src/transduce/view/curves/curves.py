@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TypeVar, final
 
 import numpy as np
 from jaxtyping import Float64
@@ -22,15 +22,10 @@ from transduce.runs.plots import encode_image
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
 from transduce.training.journal import LOG
+from transduce.view.curves.page import build_curves_page
 from transduce.view.curves.read_log import RunLog, Updates, Validation, read_run_log
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-PICTURES = (".svg", ".png")
-FIGURES = ".csv"
-PAGE = ".html"
-OUTPUT_KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures", PAGE: "page"}
+OUTPUT_KINDS = {".html": "page", ".svg": "picture", ".png": "picture", ".csv": "figures"}
 GROUPS = 200  # at most this many groups of updates are drawn, each as one point
 Value = TypeVar("Value")
 
@@ -71,10 +66,11 @@ def curves(
         (curve,) = transduce.curves("run", output="curves.html")
         perplexities = [point.perplexity for point in curve.points]
     """
-    file = None if output is None else read_path("output", output)
-    if output is not None and file is not None:
+    kind, file = "", Path()
+    if output is not None:
+        file = read_path("output", output)
         require_file_name(output)
-        require_curves_output(file)
+        kind = require_curves_output(file)
     require(bool(runs), "no run was named", "transduce.curves('run')")
     folders = [read_path("runs", run) for run in runs]
     named = zip(name_runs(folders), folders, strict=True)
@@ -88,8 +84,13 @@ def curves(
     found = tuple(
         RunCurve(name, folder, tuple(compute_points(log))) for name, (folder, log) in logs.items()
     )
-    if file is not None:
-        data = encode_curves(file.suffix, found, logs, full=full)
+    if output is not None:
+        if kind == "figures":
+            data = encode_csv(found)
+        elif kind == "page":
+            data = build_curves_page(logs, full=full)
+        else:
+            data = draw_curves({name: log for name, (_, log) in logs.items()}, file.suffix[1:])
         write_atomically(resolve_output(file), data)
     return found
 
@@ -100,8 +101,7 @@ def require_curves_output(output: Path) -> str:
     Raises InputError for another suffix, or for a picture if matplotlib is not installed.
     """
     if output.suffix not in OUTPUT_KINDS:
-        pictures = " or ".join(PICTURES)
-        fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
+        fact = f"{output}: a page is .html, a picture .svg or .png, figures are .csv"
         raise InputError(fact, "-o curves.html")
     kind = OUTPUT_KINDS[output.suffix]
     if kind == "picture":
@@ -109,19 +109,6 @@ def require_curves_output(output: Path) -> str:
 
         require_matplotlib()
     return kind
-
-
-def encode_curves(
-    suffix: str, found: Sequence[RunCurve], logs: Mapping[str, tuple[Path, RunLog]], *, full: bool
-) -> bytes:
-    """Return the curves of runs as a page, image or CSV, chosen by `suffix`, such as ".html"."""
-    if OUTPUT_KINDS[suffix] == "figures":
-        return encode_csv(found)
-    if OUTPUT_KINDS[suffix] == "page":
-        from transduce.view.curves.page import build_curves_page
-
-        return build_curves_page(logs, full=full)
-    return draw_curves({name: log for name, (_, log) in logs.items()}, suffix.removeprefix("."))
 
 
 def name_runs(runs: Sequence[Path]) -> list[str]:
@@ -135,7 +122,10 @@ def name_runs(runs: Sequence[Path]) -> list[str]:
 
 
 def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
-    """Return a "png" or "svg" image of the runs' perplexities, and of scores if there are any."""
+    """Return a "png" or "svg" image of the runs' perplexities, and of scores if there are any.
+
+    Training perplexity is a thin line, that of the development set a thick one.
+    """
     from matplotlib.figure import Figure
 
     scored = {
@@ -149,13 +139,17 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
     panels = figure.subplots(1, 1 + with_scores, squeeze=False)[0]
     panels[0].set(yscale="log", title="perplexity a piece, without smoothing")
     for number, (name, log) in enumerate(logs.items()):
-        draw_perplexity(panels[0], labels[name], log, f"C{number}")
+        means = average_evenly(log.updates, GROUPS)
+        points = [(step, finite_perplexity(nats)) for step, nats in means]
+        panels[0].plot(*zip(*points, strict=True), color=f"C{number}", linewidth=0.6, alpha=0.7)
+        steps, dev = [one.step for one in log.validations], dev_perplexities(log)
+        panels[0].plot(steps, dev, color=f"C{number}", marker=".", label=labels[name])
         if with_scores:
-            panels[1].set(
-                title=f"{', '.join(map(to_label, sorted(score_names)))} of the development set"
-            )
             steps, scores = [one.step for one in scored[name]], [one.score for one in scored[name]]
             panels[1].plot(steps, scores, color=f"C{number}", marker=".", label=labels[name])
+    if with_scores:
+        names = ", ".join(map(to_label, sorted(score_names)))
+        panels[1].set_title(f"{names} of the development set")
     dev = [one for log in logs.values() for one in dev_perplexities(log)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
     if highest:  # hide the first updates' high perplexity; 0 is on no logarithmic axis
@@ -177,14 +171,6 @@ def to_label(name: str) -> str:
     font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
     shown = (one if font.get_char_index(ord(one)) else ascii(one)[1:-1] for one in name)
     return re.sub("^_", " _", "".join(shown).replace("$", r"\$"))
-
-
-def draw_perplexity(panel: "Axes", label: str, log: RunLog, color: str) -> None:
-    """Draw a run's training perplexity (thin line) and development perplexity (thick line)."""
-    points = [(step, finite_perplexity(nats)) for step, nats in average_evenly(log.updates, GROUPS)]
-    panel.plot(*zip(*points, strict=True), color=color, linewidth=0.6, alpha=0.7)
-    steps = [found.step for found in log.validations]
-    panel.plot(steps, dev_perplexities(log), color=color, marker=".", label=label)
 
 
 def dev_perplexities(log: RunLog) -> list[float]:

@@ -9,6 +9,7 @@ columns of packed float32.
 
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,6 @@ from jaxtyping import Float64
 
 from transduce.checkpoint.run_file import read_run
 from transduce.errors import TransduceError
-from transduce.settings import Recipe
 from transduce.view.curves.read_log import RunLog, Updates
 from transduce.view.page.document import (
     SHARED,
@@ -53,11 +53,8 @@ class Report(NamedTuple):
 
 def count_blocks(update_count: int, *, full: bool) -> int:
     """Return how many blocks of 64 updates a run begins with; 0 if `full` or if it is short."""
-    return (
-        0
-        if full or update_count <= MAX_SINGLE
-        else (update_count - LAST_SINGLE) // UPDATES_OF_BLOCK
-    )
+    is_short = full or update_count <= MAX_SINGLE
+    return 0 if is_short else (update_count - LAST_SINGLE) // UPDATES_OF_BLOCK
 
 
 def build_columns(updates: Updates, *, full: bool) -> tuple[int, dict[str, Column]]:
@@ -119,7 +116,9 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
     """
     blocks, cells = build_columns(log.updates, full=full)
     columns, packed, end = dict[str, tuple[int, int, bool]](), list[bytes](), 0
-    recipe = read_recipe(folder)
+    recipe = None
+    with suppress(TransduceError):  # without a valid run.json
+        recipe = read_run(folder).recipe
     schedule = recipe and {
         "d_model": float(recipe.architecture.d_model),
         "warmup": float(recipe.training.warmup),
@@ -177,14 +176,6 @@ def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
         for words in (bits, changes)
     )
     return min((plain, False), (summed, True), key=lambda packed: len(packed[0]))
-
-
-def read_recipe(folder: Path) -> Recipe | None:
-    """Return a run's recipe; None without a valid run.json."""
-    try:
-        return read_run(folder).recipe
-    except TransduceError:
-        return None
 
 
 def build_curves_page(

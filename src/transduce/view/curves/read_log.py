@@ -153,15 +153,6 @@ def build_updates(rows: Sequence[UpdateFields]) -> Updates:
     return Updates(*[*np.clip(numbers, -LARGEST, LARGEST), applied])
 
 
-def join_updates(parts: Sequence[Updates]) -> Updates:
-    """Concatenate the columns of training updates from consecutive parts of a log."""
-    parts = [part for part in parts if len(part)] or [build_updates([])]
-    if len(parts) == 1:
-        return parts[0]
-    columns = ([getattr(part, name) for part in parts] for name in FIELDS)
-    return Updates(*map(np.concatenate, columns))
-
-
 @final
 @dataclass(frozen=True)
 class LogPart:
@@ -225,7 +216,8 @@ def join_parts(parts: Sequence[LogPart]) -> LogPart:
         for begin, part in zip(begins, parts, strict=False)
         for event in part.events
     )
-    updates = join_updates([part.updates for part in parts])
+    columns = ([getattr(part.updates, name) for part in parts] for name in FIELDS)
+    updates = Updates(*map(np.concatenate, columns))
     unreadable = sum(part.unreadable for part in parts)
     last = parts[-1]
     return LogPart(updates, tuple(events), unreadable, last.size, last.tail, last.crc)

@@ -1,7 +1,4 @@
-"""A page of training curves that stays up to date: a read-only server for this machine alone.
-
-Memory keeps what was read of each log, so that only new bytes are read.
-"""
+"""A page of training curves that stays up to date: a read-only server for this machine alone."""
 
 import re
 import time
@@ -10,7 +7,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import BoundedSemaphore, Event, Lock
+from threading import BoundedSemaphore, Event
 from typing import ClassVar, final
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,9 +24,7 @@ from transduce.view.curves.read_log import (
     RunLog,
     empty_part,
     is_missing,
-    join_parts,
     read_cached_log,
-    read_log_part,
     resolve_resumes,
 )
 
@@ -50,39 +45,15 @@ HEADERS = (
 MAX_BYTES = 1 << 20  # the largest number of new bytes that are read at once
 
 
-@final
-class FollowedLog:
-    """A run's log file, read again as it grows; the run may still be training or not have begun."""
+def read_growing_log(run: Path) -> RunLog:
+    """Return the whole lines of a run's log; the run may still be training or not have begun.
 
-    def __init__(self, run: Path) -> None:
-        require_folder(run, RUN_HINT)
-        self.run, self.path = run, run / LOG
-        self.known, self.lock = empty_part(), Lock()
-        self.read()
-
-    def read(self) -> RunLog:
-        """Read the log's new lines; return the whole log without lines that a resume made void."""
-        with self.lock:
-            if is_missing(self.path):
-                self.known = empty_part()
-            elif self.known.size and has_line_end(self.path, self.known.size):
-                new = read_log_part(self.path, self.known.size)
-                self.known = replace(join_parts([self.known, new]), tail=b"")
-            else:
-                self.known = replace(read_cached_log(self.path), tail=b"")
-            return resolve_resumes(self.known)
-
-
-def has_line_end(path: Path, offset: int) -> bool:
-    """Return whether a line of a file ends just before an offset; true at offset 0.
-
-    False means that the file was replaced after the offset was noted.
+    Lines that a resume made void are left out.
     """
-    if offset == 0:
-        return True
-    with open_regular(path) as stream:
-        stream.seek(offset - 1)
-        return stream.read(1) == b"\n"
+    require_folder(run, RUN_HINT)
+    path = run / LOG
+    part = empty_part() if is_missing(path) else read_cached_log(path)
+    return resolve_resumes(replace(part, tail=b""))
 
 
 @final
@@ -101,18 +72,13 @@ class NewLines:
         """
         if is_missing(self.path):
             return b"" if self.offset == 0 else None
-        if not has_line_end(self.path, self.offset):
-            return None
         with open_regular(self.path) as stream:
+            if self.offset:
+                stream.seek(self.offset - 1)
+                if stream.read(1) != b"\n":  # a line ended there when the offset was noted
+                    return None
             stream.seek(self.searched)
             found = stream.read(MAX_BYTES)
-        return self.take(found)
-
-    def take(self, found: bytes) -> bytes:
-        """Return the whole lines in `found`, or UNREADABLE for an over-long one; move the offset.
-
-        `found` was read from `searched`. If no line ends in it, returns b"".
-        """
         begun = self.searched > self.offset  # in the middle of a line of more than MAX_BYTES
         lines, newline, _ = found.partition(b"\n") if begun else found.rpartition(b"\n")
         if newline:
@@ -131,8 +97,9 @@ class CurvesServer(ThreadingHTTPServer):
 
     def __init__(self, runs: Sequence[Path], port: int = 0) -> None:
         require(bool(runs), "no run was named", "transduce curves run --serve")
-        self.names = name_runs(runs)
-        self.logs = [FollowedLog(run) for run in runs]
+        self.names, self.runs = name_runs(runs), runs
+        for run in runs:
+            read_growing_log(run)  # raises an error if it cannot be read
         self.streams, self.closed = BoundedSemaphore(MAX_STREAMS), Event()
         try:
             super().__init__((ADDRESS, port), CurvesHandler)
@@ -147,8 +114,8 @@ class CurvesServer(ThreadingHTTPServer):
 
     def build_page(self) -> bytes:
         """Return the page of curves, drawn from the logs as they are now."""
-        pairs = zip(self.names, self.logs, strict=True)
-        logs = {name: (log.run, log.read()) for name, log in pairs}
+        named = zip(self.names, self.runs, strict=True)
+        logs = {name: (run, read_growing_log(run)) for name, run in named}
         return build_curves_page(logs, events=EVENTS)
 
     def server_close(self) -> None:
@@ -205,7 +172,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
         else:
             try:
                 self.send_head(HTTPStatus.OK, "text/event-stream")
-                new = stream_lines(self.server.logs, offsets, self.server.closed)
+                new = stream_lines(self.server.runs, offsets, self.server.closed)
                 for message in new if self.command == "GET" else ():
                     self.wfile.write(message)
             finally:
@@ -221,7 +188,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
         if not OFFSETS.fullmatch(text):
             return None
         offsets = [int(one) for one in text.split(",")]
-        return offsets if len(offsets) == len(self.server.logs) else None
+        return offsets if len(offsets) == len(self.server.runs) else None
 
     def send_text(self, status: HTTPStatus, text: str) -> None:
         """Send an answer with a status and a sentence of plain text."""
@@ -248,14 +215,12 @@ class CurvesHandler(BaseHTTPRequestHandler):
         """Write nothing about requests."""
 
 
-def stream_lines(
-    logs: Sequence[FollowedLog], offsets: Sequence[int], closed: Event
-) -> Iterator[bytes]:
+def stream_lines(runs: Sequence[Path], offsets: Sequence[int], closed: Event) -> Iterator[bytes]:
     """Yield server-sent events with the lines after each log's offset, until `closed` is set.
 
     A log that was replaced by another ends the stream, with an event that says so.
     """
-    readers = [NewLines(log.path, offset) for log, offset in zip(logs, offsets, strict=True)]
+    readers = [NewLines(run / LOG, offset) for run, offset in zip(runs, offsets, strict=True)]
     last_sent = 0.0
     while not closed.is_set():
         reached = [reader.offset for reader in readers]

@@ -1,4 +1,6 @@
-"""Figures 1 and 2 of the paper for any recipe, as SVG in the paper's geometry and colours.
+"""`transduce.draw_model`, `draw_attention`: the paper's Figures 1 and 2 for any recipe, as SVG.
+
+The geometry and the colours are the paper's.
 
 Each block is a group with an id, such as `model-encoder-feed-forward`, and its kind as its class.
 A block states its parameters, if any; in Figure 1, over all layers, they add up to the model's.
@@ -7,6 +9,7 @@ A block states its parameters, if any; in Figure 1, over all layers, they add up
 import re
 from typing import final
 
+from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
 from transduce.settings.architecture import Architecture
 from transduce.settings.counts import (
@@ -20,12 +23,16 @@ from transduce.settings.counts import (
     count_self_attention,
 )
 from transduce.settings.data import UNNAMED, Data
+from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.tasks import find_task_kind
+from transduce.text.arguments import describe_value, is_pair, require_count
 from transduce.view.drawings.axes import INK, QUIET, Number, build_svg, draw_text
 from transduce.view.page.document import read_texts
 
 Point = tuple[Number, Number]
+BASE = "table3/base"
+LANGUAGES, THEMES = ("en", "de"), ("auto", "light", "dark")
 
 COLOURS = {  # by kind of block: the paper's colour, and ours for the dark theme
     "attention": ("#ffe1bb", "#66461a"),
@@ -209,6 +216,38 @@ MIDDLE, TIED = 398, 828  # x of the lines from the encoder's output and between 
 PLUS = "m-6 0h12m-6 -6v12"
 WAVE = "m-9 0q4.5 -13 9 0t9 0"
 TABLE = "m-6 -5h12v10h-12zm0 5h12m-8 -5v10m4 -10v10"  # learned positions
+
+
+def draw_model(
+    recipe: str | Recipe = BASE,
+    *,
+    language: str = "en",
+    theme: str = "auto",
+    symbols: tuple[int, int] | None = None,
+) -> str:
+    """Return Figure 1, encoder and decoder, as SVG with the numbers of a recipe    (section 3)
+
+        svg = transduce.draw_model("table3/big", language="de")
+
+    `symbols` are the sizes of the source and the target vocabulary, by default
+    `data.vocabulary_size`. The `theme` is "light", "dark", or "auto", which follows the reader's
+    screen.
+    """
+    require_form(language, theme)
+    chosen = find_recipe(recipe)
+    symbols = symbols or (chosen.data.vocabulary_size,) * 2
+    fact = f"symbols must be the sizes of two vocabularies, not {describe_value(symbols)}"
+    require(is_pair(symbols), fact)
+    for size in symbols:
+        require_count("symbols", size)
+    return draw_figure_1(chosen, symbols, language, theme)
+
+
+def require_form(language: str, theme: str) -> None:
+    """Raise InputError for a language or a theme that no figure has."""
+    for what, value, known in (("language", language, LANGUAGES), ("theme", theme, THEMES)):
+        hint = f"known: {', '.join(known)}"
+        require(value in known, f"a figure has no {what} {value!r}", hint)
 
 
 def draw_figure_1(
@@ -471,9 +510,18 @@ TITLES = {  # attention's titles, by `architecture.compatibility`
 }
 
 
-def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
-    """Return Figure 2 of a recipe as SVG: the attention of one head, and multi-head attention."""
-    a, diagram = recipe.architecture, Diagram("attention", language)
+def draw_attention(
+    recipe: str | Recipe = BASE, *, language: str = "en", theme: str = "auto"
+) -> str:
+    """Return Figure 2, attention, as SVG with the numbers of a recipe    (section 3.2)
+
+        svg = transduce.draw_attention("table3/B-dk16", theme="dark")
+
+    `language` and `theme` are as in `draw_model`.
+    """
+    require_form(language, theme)
+    chosen = find_recipe(recipe)
+    a, diagram = chosen.architecture, Diagram("attention", language)
     top = min(draw_one_head(diagram, a), draw_multi_head(diagram, a)) - STEP
     diagram.write(diagram.translate(TITLES[a.compatibility]), (QUERIES + VALUES) / 2, top, 16)
     diagram.write(diagram.translate("Multi-Head Attention"), COLUMNS[1], top, 16)
@@ -482,7 +530,7 @@ def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
     title = "Figure 2: attention of one head (left), multi-head attention with h = {0} (right)"
     about = "n tokens a sentence · {0} parameters a block · {1} such blocks in the model"
     about = diagram.translate(about, count_self_attention(a).parameters, blocks)
-    return diagram.build(PANEL, top - 20, recipe, theme, diagram.translate(title, a.heads), about)
+    return diagram.build(PANEL, top - 20, chosen, theme, diagram.translate(title, a.heads), about)
 
 
 def draw_one_head(diagram: Diagram, a: Architecture) -> Number:

@@ -1,15 +1,18 @@
-"""Draws two formulas: the positional encoding (section 3.5) and the learning rate (section 5.3)."""
+"""`transduce.draw_positions` and `draw_rate`: formulas of sections 3.5 and 5.3 as SVG."""
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from itertools import groupby
 
 from jaxtyping import Float
 from torch import Tensor
 
 from transduce.paper.model import compute_sinusoids
 from transduce.paper.training import scaled_learning_rate
+from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
+from transduce.settings.fields import require
+from transduce.text.arguments import require_count
 from transduce.view.drawings.axes import (
     CATEGORY10,
     QUIET,
@@ -20,6 +23,10 @@ from transduce.view.drawings.axes import (
     draw_text,
 )
 
+BASE = "table3/base"
+POSITIONS = 100
+MAX_POSITIONS = 2_000  # a file with more would have many megabytes
+MAX_NUMBERS = 4_000_000  # sines and cosines in a picture
 WIDTH, LEFT, RIGHT = 720, 64, 690
 TOP, CELLS, GAP, WAVES = 62, 280, 110, 110  # heights: margin, cells, gap, waves
 SHADES = 8  # for numbers above 0, and as many for numbers below 0
@@ -30,22 +37,38 @@ POINTS = 240  # points of each line after its warm-up
 WARMUPS = 5  # the drawing ends by default at this multiple of the longest warm-up
 
 
-def draw_sinusoids(d_model: int, positions: int) -> str:
-    """Return the sines and cosines of positions 0 to `positions` - 1 as SVG.
+def draw_positions(recipe: str | Recipe = BASE, *, positions: int = POSITIONS) -> str:
+    """Return a recipe's sinusoids of the first `positions` positions as SVG    (section 3.5)
 
-    In the upper plot a row is a position and a column one of the d_model numbers; numbers above 0
-    are blue, numbers below 0 orange. The lower plot has some of the numbers as waves over the
-    positions.
+        svg = transduce.draw_positions("demo", positions=60)
+
+    Raises InputError for a recipe that has other positions.
     """
+    require_count("positions", positions)
+    fact = f"positions must be at most {MAX_POSITIONS:,}, not {positions:,}"
+    require(positions <= MAX_POSITIONS, fact)
+    chosen = find_recipe(recipe)
+    require(
+        chosen.architecture.positions == "sinusoidal",
+        f"architecture.positions of {chosen.name} is {chosen.architecture.positions}, and the "
+        "paper's sinusoids are drawn",
+        f"a recipe that has them, such as {BASE}",
+    )
+    d_model = chosen.architecture.d_model
+    fact = f"{positions:,} positions of {d_model:,} numbers are too many to draw"
+    require(positions * d_model <= MAX_NUMBERS, fact, f"--positions {MAX_NUMBERS // d_model}")
+
+    # In the upper plot a row is a position and a column one of the d_model numbers; numbers above 0
+    # are blue, numbers below 0 orange. The lower plot has some of the numbers as waves.
     table = compute_sinusoids(positions, d_model)
     title = "PE(pos, 2i) = sin(a), PE(pos, 2i+1) = cos(a), with a = pos / 10000^(2i/d_model)"
     dimension = Axis(0, d_model, LEFT, RIGHT, f"one of the d_model = {d_model} numbers")
-    position = Axis(0, positions, TOP + CELLS, TOP, "")
+    down = Axis(0, positions, TOP, TOP + CELLS, "")
     elements = [
         draw_text(title, LEFT, 28, bold=True),
         draw_text("position", LEFT - 6, TOP - 10, anchor="end", fill=QUIET),
         draw_legend(RIGHT - 150, TOP - 22),
-        *draw_position_axes(dimension, position),
+        *draw_position_axes(dimension, down),
         *draw_cells(table, dimension, CELLS / positions),
         *draw_waves(table, TOP + CELLS + GAP),
     ]
@@ -53,14 +76,13 @@ def draw_sinusoids(d_model: int, positions: int) -> str:
     return build_svg((WIDTH, TOP + CELLS + GAP + WAVES + 50), title, about, elements)
 
 
-def draw_position_axes(dimension: Axis, position: Axis) -> list[str]:
+def draw_position_axes(dimension: Axis, down: Axis) -> list[str]:
     """Return the SVG ticks and labels of the cells' two axes; position 0 is the top row."""
-    down = Axis(0, position.high, position.end, position.begin, "")
     found = [
         draw_text(f"{value:g}", LEFT - 6, down.to_pixel(value) + 10, anchor="end", fill=QUIET)
         for value in down.ticks()[:-1]
     ]
-    low = position.begin
+    low = down.end
     for value in dimension.ticks(9):
         x = dimension.to_pixel(value)
         found.append(f'<path d="M{x:g} {low:g}v5" stroke="{QUIET}"/>')
@@ -76,8 +98,11 @@ def draw_cells(table: Float[Tensor, "P d_model"], dimension: Axis, height: Numbe
     """
     paths = defaultdict[int, list[str]](list)
     for column, values in enumerate((table.T * SHADES).round().int().tolist()):
-        for first, end, shade in find_runs(values):
-            paths[shade].append(f"M{column}.5 {first}v{end - first}")
+        first = 0
+        for shade, run in groupby(values):
+            length = len(list(run))
+            paths[shade].append(f"M{column}.5 {first}v{length}")
+            first += length
     width = (dimension.end - dimension.begin) / dimension.high
     group = f'<g transform="translate({LEFT} {TOP}) scale({width:.5g} {height:.5g})">'
     lines = [
@@ -86,13 +111,6 @@ def draw_cells(table: Float[Tensor, "P d_model"], dimension: Axis, height: Numbe
         if shade
     ]
     return [group, *lines, "</g>"]
-
-
-def find_runs(values: list[int]) -> list[tuple[int, int, int]]:
-    """Return (start, end, value) of each run of equal values; `end` is exclusive."""
-    starts = [i for i, value in enumerate(values) if not i or values[i - 1] != value]
-    ends = [*starts[1:], len(values)]
-    return [(first, end, values[first]) for first, end in zip(starts, ends, strict=True)]
 
 
 def mix_colour(shade: int) -> str:
@@ -144,21 +162,33 @@ def write_rate(rate: float) -> str:
     return found if math.isclose(float(found), rate) else f"{rate:.3g}"
 
 
-def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
-    """Return the learning rate of each recipe as SVG, from step 1 to `steps` (see `draw_rate`)."""
-    longest = max(one.training.steps for one in recipes)
-    warmup = max(one.training.warmup for one in recipes)
+def draw_rate(*recipes: str | Recipe, steps: int | None = None) -> str:
+    """Return each recipe's learning rate over the training steps as SVG    (equation 3)
+
+        svg = transduce.draw_rate("table3/base", "table3/big", steps=20_000)
+
+    Without a recipe the paper's base model is drawn. The last step is `steps`, by default five
+    times the longest warm-up or the end of the longest training, whichever comes first.
+    """
+    if steps is not None:
+        require_count("steps", steps)
+        require(steps > 1, "steps must be at least 2, not 1")
+    chosen, most = [find_recipe(one) for one in recipes or (BASE,)], len(CATEGORY10)
+    fact = f"at most {most} recipes have a colour of their own, and these are {len(chosen)}"
+    require(len(chosen) <= most, fact)
+    longest = max(one.training.steps for one in chosen)
+    warmup = max(one.training.warmup for one in chosen)
     last = steps or max(2, min(longest, WARMUPS * warmup))
-    peaks = [rate_at(recipe, min(last, recipe.training.warmup)) for recipe in recipes]
+    peaks = [rate_at(recipe, min(last, recipe.training.warmup)) for recipe in chosen]
     across = Axis(0, last, LEFT, RIGHT, "training step")
     up = Axis(0, 1.1 * max(peaks) or 1, RATE_LOW, RATE_TOP, "learning rate")
     frame = Frame(across, up, write_up=write_rate)
     lines = [
         frame.draw_line(compute_points(recipe, last), colour)
-        for recipe, colour in zip(recipes, CATEGORY10, strict=False)
+        for recipe, colour in zip(chosen, CATEGORY10, strict=False)
     ]
     title = "Learning rate by equation 3: d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)"
-    names = [describe_line(recipe, peak) for recipe, peak in zip(recipes, peaks, strict=True)]
+    names = [describe_line(recipe, peak) for recipe, peak in zip(chosen, peaks, strict=True)]
     labels = [
         draw_text(name, RIGHT, RATE_TOP + 18 * (number + 1), anchor="end", fill=CATEGORY10[number])
         for number, name in enumerate(names)

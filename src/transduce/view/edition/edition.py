@@ -16,7 +16,8 @@ from transduce.durable.files import write_atomically
 from transduce.durable.folder import resolve_output
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
-from transduce.view.drawings.draw import draw_attention, draw_model, draw_positions
+from transduce.view.drawings.architecture import draw_attention, draw_model
+from transduce.view.drawings.formulas import draw_positions
 from transduce.view.edition.chapters import (
     Chapter,
     Fact,

@@ -22,7 +22,7 @@ from transduce.inference.translator import Translator
 from transduce.mixing import RecomputingModel
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
-from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention, Operations
+from transduce.paper.operations import AttentionMask, BatchAttention, Operations
 from transduce.search.bounds import choose_beam_strategy, search_in_memory
 from transduce.settings.alignment import AlignmentHeads, list_head_numbers
 from transduce.view.explainer.reference import trace_model
@@ -180,11 +180,6 @@ def decode_output(translator: Translator, ids: Sequence[int]) -> str:
     return translator.task.normalise(translator.task.target.decode(ids[:-1]))
 
 
-def change_operations(model: Transformer, change: Change) -> Operations:
-    """Return a model's operations with changed attention; use them for one search or pass only."""
-    return replace(model.operations, build_attention=build_changed_attention(model, change))
-
-
 def translate_with_change(
     translator: Translator, model: Transformer, text: str, change: Change
 ) -> list[int]:
@@ -245,8 +240,8 @@ def change_modules(model: Transformer, change: Change) -> Iterator[None]:
         yield
 
 
-def build_changed_attention(model: Transformer, change: Change) -> BuildAttention:
-    """Return a `BuildAttention` that applies `change`; build a new one for each search or pass."""
+def change_operations(model: Transformer, change: Change) -> Operations:
+    """Return a model's operations with changed attention; use them for one search or pass only."""
     calls = {True: count(), False: count(-model.sizes.encoder_depth)}  # the encoder's are below 0
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
@@ -266,7 +261,7 @@ def build_changed_attention(model: Transformer, change: Change) -> BuildAttentio
         seen = replace(mask, causal=False) if is_open else mask
         return AttentionBySentence(queries, keys, seen, change_weights)
 
-    return build
+    return replace(model.operations, build_attention=build)
 
 
 # --- Which source piece belongs to a written one --------------------------------------------------

@@ -249,45 +249,30 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
     )
 
 
-@final
-@dataclass(frozen=True)
-class Example:
-    """A sentence, its output by PyTorch with the stored weights, and some intermediate values."""
-
-    text: str
-    source: list[int]
-    output: list[int]
-    score: float
-    numbers: dict[str, list[float]]
-
-
 def choose_fitting_texts(translator: Translator) -> list[str]:
-    """Return the example sentences that are short enough for the page; InputError if none is."""
-    texts, most = choose_texts(translator), find_most_pieces(translator)
-    each = zip(texts, translator.task.encode_sources(texts), strict=True)
-    found = [text for text, ids in each if len(ids) <= most]
-    fact = f"the page of this model reads at most {most} pieces, and no sentence was given"
-    require(bool(found), fact, "give a short one: transduce explain MODEL TEXT -o explainer.html")
-    return found
+    """Return example sentences in the source language that are short enough for the page.
 
-
-def choose_texts(translator: Translator) -> list[str]:
-    """Return example sentences in the source language; raise InputError if none are known."""
-    data = translator.recipe.data
+    Raises InputError if none are known, or none is short enough.
+    """
+    data, most = translator.recipe.data, find_most_pieces(translator)
     if data.corpus == "phrasebook":
         from transduce.runs.texts import GeneratedCorpus
 
         lines = [source for source, _ in GeneratedCorpus("phrasebook", "test", 60).read()]
         drawn = [line for line in lines if len(line.split()) in WORDS][:TRIED]
-        return [*WORD_ORDER, *TWO_CLAUSES, *drawn]
-    if not translator.task.has_words:
-        return ["a b c d", "e a d c b", "b b a"]
-    require(
-        data.source_language in ("en", *UNNAMED),
-        f"the model reads {data.source_language}, and no sentence was given",
-        "give one: transduce explain MODEL TEXT -o explainer.html",
-    )
-    return [*WORD_ORDER, *TWO_CLAUSES, *ENGLISH]
+        texts = [*WORD_ORDER, *TWO_CLAUSES, *drawn]
+    elif not translator.task.has_words:
+        texts = ["a b c d", "e a d c b", "b b a"]
+    else:
+        fact = f"the model reads {data.source_language}, and no sentence was given"
+        hint = "give one: transduce explain MODEL TEXT -o explainer.html"
+        require(data.source_language in ("en", *UNNAMED), fact, hint)
+        texts = [*WORD_ORDER, *TWO_CLAUSES, *ENGLISH]
+    each = zip(texts, translator.task.encode_sources(texts), strict=True)
+    found = [text for text, ids in each if len(ids) <= most]
+    fact = f"the page of this model reads at most {most} pieces, and no sentence was given"
+    require(bool(found), fact, "give a short one: transduce explain MODEL TEXT -o explainer.html")
+    return found
 
 
 def find_most_pieces(translator: Translator) -> int:
@@ -320,19 +305,22 @@ def build_stored_model(translator: Translator, stored: StoredWeights) -> Transfo
     return model.eval()
 
 
-def compute_example(translator: Translator, stored_model: Transformer, text: str) -> Example:
-    """Translate a text with `stored_model`; return ids, score and samples of intermediates."""
+def compute_example(translator: Translator, stored_model: Transformer, text: str) -> dict[str, Any]:
+    """Translate a text with `stored_model`; return its text, source and output ids, and score.
+
+    "numbers" are samples of the intermediates, which an opened page compares with its own.
+    """
     (source,) = translator.task.encode_sources([text])
     search = replace(translator.recipe.search, constrained=False, stop="exact")
     search = fit_batch_size([stored_model], [source], search, search.beam)
     trace = trace_beam_search(combine_models([stored_model]), source, search, 1)
     output = [*trace.best.ids, END]
-    numbers = sample_rows(trace_model(stored_model, source, output))
-    return Example(text, source, output, trace.best.score, numbers)
+    found = {"text": text, "source": source, "output": output, "score": trace.best.score}
+    return {**found, "numbers": sample_rows(trace_model(stored_model, source, output))}
 
 
 def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any]:
-    """Return a model's Figure 1 in each language, and a dict from light to dark colours.
+    """Return two dicts by name: Figure 1 as SVG by language, and dark colours by light colours.
 
     The keys are "figures" and "night". A language is left out if the figure does not have it.
     """
@@ -363,7 +351,9 @@ def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
     return {"kind": "byte-pair", "learned": [[ids[a], ids[b]] for a, b in merges]}
 
 
-def build_header(translator: Translator, texts: Sequence[str], example: Example) -> dict[str, Any]:
+def build_header(
+    translator: Translator, texts: Sequence[str], example: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return a page's header as JSON values: the model, its vocabularies, texts and an example."""
     recipe, task, model = translator.recipe, translator.task, translator.models[0]
     shared = task.source.hash == task.target.hash
@@ -384,7 +374,7 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
         "vocabularies": {"source": describe_vocabulary(task.source), **target},
         "longest": find_most_pieces(translator),
         "texts": list(texts),
-        "example": asdict(example),
+        "example": example,
         "notes": list_notes(translator),
     }
 

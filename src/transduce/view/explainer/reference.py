@@ -4,10 +4,10 @@ An opened page compares some of them with its own; tests compare all.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import torch
@@ -16,7 +16,12 @@ from torch import Tensor, nn
 
 from transduce.packed import Packed
 from transduce.paper.model import Residual, Transformer
-from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention
+from transduce.paper.operations import (
+    AttentionMask,
+    BatchAttention,
+    BuildAttention,
+    Operations,
+)
 from transduce.vocabulary import BEGIN
 
 # T query tokens · S key tokens · H heads · K = d_k
@@ -33,69 +38,47 @@ def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]
     Names are those of the page, such as "encoder.1.self.q", "decoder.2.cross.weights.3", "logits".
     """
     found: Rows = {}
-    inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
-    in_encoder, in_decoder = (
-        replace(
-            model.operations, build_attention=build_recording_attention(found, stack, len(layers))
-        )
-        for stack, layers in (("encoder", model.encoder), ("decoder", model.decoder))
-    )
-    with record_modules(model.eval(), found):
-        memory = model.encode(Packed.from_sentences([source]), in_encoder)
-        states = model.decode(inputs, memory, in_decoder)
-    for stack, rows in (("encoder", memory.states), ("decoder", states)):
-        found[f"{stack}.output"] = rows
+    model.eval()
+    with record_stack(model, "encoder", found) as operations:
+        memory = model.encode(Packed.from_sentences([source]), operations)
+    with record_stack(model, "decoder", found) as operations:
+        inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
+        states = model.decode(inputs, memory, operations)
+    found["encoder.output"], found["decoder.output"] = memory.states, states
     found["logits"] = model.logits(states)
     found["probabilities"] = found["logits"].softmax(dim=1)
     return found
 
 
 @contextmanager
-def record_modules(model: Transformer, found: Rows) -> Iterator[None]:
-    """Record the outputs of a model's modules in `found`, by name, within a with block."""
-    with ExitStack() as stack:
-        for module, hook in chain(
-            list_embedding_hooks(model, found), list_layer_hooks(model, found)
-        ):
-            stack.enter_context(module.register_forward_hook(hook))
-        yield
+def record_stack(model: Transformer, stack: str, found: Rows) -> Iterator[Operations]:
+    """Give operations; record in `found` what the `stack` "encoder" or "decoder" computes."""
+    with ExitStack() as hooks:
+        for module, hook in list_hooks(model, stack, found):
+            hooks.enter_context(module.register_forward_hook(hook))
+        yield replace(model.operations, build_attention=build_recording_attention(found, stack))
 
 
-def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield (module, hook) for embeddings and positions; hooks store the outputs in `found`."""
-    sides = iter(("source", "target"))
+def list_hooks(model: Transformer, stack: str, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
+    """Yield (module, hook) of a stack's embedding, positions, sub-layers, residuals and norms."""
+    side = "source" if stack == "encoder" else "target"
 
-    def record_embedding(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
-        found[f"{next(sides)}.embedding"] = rows
+    def record_position(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
+        found[f"{side}.position"] = rows
+        found[f"{side}.input"] = found[f"{side}.embedding"] + rows
 
-    for embedding in dict.fromkeys((model.source, model.target)):  # shared: one hook for two calls
-        yield embedding, record_embedding
-    for side, positions in (("source", model.source_positions), ("target", model.target_positions)):
-
-        def record_position(
-            _: nn.Module, _inputs: tuple[Any, ...], rows: Tensor, side: str = side
-        ) -> None:
-            found[f"{side}.position"] = rows
-            found[f"{side}.input"] = found[f"{side}.embedding"] + rows
-
-        yield positions, record_position
-
-
-def list_layer_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield (module, hook) of sub-layers, residuals and norms; hooks store values in `found`."""
-    for stack in ("encoder", "decoder"):
-        for number, layer in enumerate(getattr(model, stack), start=1):
-            yield from list_attention_hooks(f"{stack}.{number}.self", layer.self_attention, found)
-            yield from list_residual_hooks(f"{stack}.{number}.self", layer.add_self, found)
-            if stack == "decoder":
-                yield from list_attention_hooks(
-                    f"{stack}.{number}.cross", layer.cross_attention, found
-                )
-                yield from list_residual_hooks(f"{stack}.{number}.cross", layer.add_cross, found)
-            name = f"{stack}.{number}.ff"
-            hook = build_hook(found, f"{name}.output", given=f"{name}.inner")
-            yield layer.feed_forward.outer, hook
-            yield from list_residual_hooks(name, layer.add_feed_forward, found)
+    yield getattr(model, side), build_hook(found, f"{side}.embedding")
+    yield getattr(model, f"{side}_positions"), record_position
+    for number, layer in enumerate(getattr(model, stack), start=1):
+        name = f"{stack}.{number}"
+        yield from list_attention_hooks(f"{name}.self", layer.self_attention, found)
+        yield from list_residual_hooks(f"{name}.self", layer.add_self, found)
+        if stack == "decoder":
+            yield from list_attention_hooks(f"{name}.cross", layer.cross_attention, found)
+            yield from list_residual_hooks(f"{name}.cross", layer.add_cross, found)
+        hook = build_hook(found, f"{name}.ff.output", given=f"{name}.ff.inner")
+        yield layer.feed_forward.outer, hook
+        yield from list_residual_hooks(f"{name}.ff", layer.add_feed_forward, found)
 
 
 def list_attention_hooks(
@@ -140,10 +123,9 @@ def build_hook(
     return hook
 
 
-def build_recording_attention(found: Rows, stack: str, layers: int) -> BuildAttention:
+def build_recording_attention(found: Rows, stack: str) -> BuildAttention:
     """Return a builder of attention functions that store heads' scores and weights in `found`."""
-    kinds = {True: "self", False: "self" if stack == "encoder" else "cross"}
-    counts = dict.fromkeys(kinds.values(), 0)
+    layers = Counter[str]()  # how many layers have computed each kind of attention
 
     def build(_queries: Sequence[int], _keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
         def attend(
@@ -152,14 +134,14 @@ def build_recording_attention(found: Rows, stack: str, layers: int) -> BuildAtte
             v: Float[Tensor, "S H d_v"],
             dropout: float = 0.0,  # noqa: ARG001 - the model does not train
         ) -> Tensor:
-            kind = kinds[mask.causal]
-            counts[kind] = counts[kind] % layers + 1
+            kind = "self" if mask.causal or stack == "encoder" else "cross"
+            layers[kind] += 1
             allowed = mask.compute_allowed(torch.arange(len(q)), torch.arange(len(k)))
             scores = torch.einsum("thk,shk->hts", q, k) / math.sqrt(q.shape[-1])
             scores = scores.masked_fill(~allowed, -math.inf)
             weights = scores.softmax(dim=-1)
             for head, (some, shares) in enumerate(zip(scores, weights, strict=True), start=1):
-                name = f"{stack}.{counts[kind]}.{kind}"
+                name = f"{stack}.{layers[kind]}.{kind}"
                 found[f"{name}.scores.{head}"], found[f"{name}.weights.{head}"] = some, shares
             return torch.einsum("hts,shv->thv", weights, v)
 

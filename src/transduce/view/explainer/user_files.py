@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable.json import parse_json, parse_record
+from transduce.durable.json import Record, parse_json, parse_record
 from transduce.errors import InputError
 from transduce.text.files import read_bytes
-from transduce.view.page.document import Texts, part_file, read_part, read_texts
+from transduce.view.page.document import VIEW, Texts, read_texts
 
 PAGE, ENGLISH, OWN_TOUR = "explainer", "en", "explainer/tour.json"
 MAX_BYTES, NAMED = 1 << 20, 3  # of a file; texts that an error names
@@ -69,9 +69,8 @@ def read_texts_file(file: Path, wanted: Texts) -> Texts:
 
     A text that the page lacks is also refused, and a translation without its text's placeholders.
     """
-    hint = (
-        f"{part_file(f'{PAGE}/texts/de.json')} has each text of the page; translate its right side"
-    )
+    own = VIEW / PAGE / "texts" / "de.json"
+    hint = f"{own} has each text of the page; translate its right side"
     if not CODE.fullmatch(file.stem):
         raise InputError("its name is no code of a language", "fr.json for French", file=file)
     try:
@@ -113,19 +112,23 @@ class TourStep:
 def read_tour(path: Path | None) -> list[dict[str, Any]]:
     """Return a tour's steps from a JSON file, or the page's own tour; InputError if malformed."""
     if path is None:
-        return parse_json(read_part(OWN_TOUR).encode())
-    data = read_bytes(path, MAX_BYTES)
+        return parse_json((VIEW / OWN_TOUR).read_bytes())
     try:
-        steps = parse_json(data)
-        if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS:
-            raise ValueError(f"it has not 1 to {MAX_STEPS} steps")
-        found = [parse_record(TourStep, step) for step in steps]
-        for number, step in enumerate(found, start=1):
+        steps = read_records(path, TourStep, MAX_STEPS, "steps")
+        for number, step in enumerate(steps, start=1):
             if step.link and "#" not in step.link:
                 raise ValueError(f"the link of step {number} has no #, and names no place")
-        return [asdict(step) for step in found]
     except ValueError as error:
         raise InputError(f"is no tour: {error}", TOUR_HINT, file=path) from error
+    return [asdict(step) for step in steps]
+
+
+def read_records(file: Path, kind: type[Record], most: int, named: str) -> list[Record]:
+    """Return the list in a JSON file as records; ValueError if it has not 1 to `most`."""
+    found = parse_json(read_bytes(file, MAX_BYTES))
+    if not isinstance(found, list) or not 0 < len(found) <= most:
+        raise ValueError(f"it has not 1 to {most} {named}")
+    return [parse_record(kind, one) for one in found]
 
 
 # --- The film -------------------------------------------------------------------------------------
@@ -156,11 +159,7 @@ class Caption:
 def read_film(file: Path | None) -> list[Caption]:
     """Return a film's captions from a JSON file, or the page's own; InputError if malformed."""
     try:
-        own = read_part(OWN_FILM).encode() if file is None else b""
-        lines = parse_json(own or read_bytes(file or Path(), MAX_BYTES))
-        if not isinstance(lines, list) or not 0 < len(lines) <= MOST_CAPTIONS:
-            raise ValueError(f"it has not 1 to {MOST_CAPTIONS} captions")
-        film = [parse_record(Caption, line) for line in lines]
+        film = read_records(file or VIEW / OWN_FILM, Caption, MOST_CAPTIONS, "captions")
         characters = sum(len(line.text) for line in film)
         if characters > MOST_CHARACTERS:
             fact = f"its captions have {characters:,} characters"
@@ -168,13 +167,13 @@ def read_film(file: Path | None) -> list[Caption]:
         if all(line.needs for line in film):
             raise ValueError("it has no caption without `needs`, which every page can show")
     except ValueError as error:
-        hint = f"{part_file(OWN_FILM)} is the page's own, and shows the form"
+        hint = f"{VIEW / OWN_FILM} is the page's own, and shows the form"
         raise InputError(f"is no film: {error}", hint, file=file) from error
     return film
 
 
 def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
-    """Yield each caption's (begin, end) in seconds; they share the film's spare time equally.
+    """Yield each caption's (begin, end) in seconds: reading time and an equal share of the rest.
 
     Translations that are too long for the film are shown for less time than reading takes.
     """
@@ -187,22 +186,11 @@ def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
         yield begin, now
 
 
-def choose_lines(header: Mapping[str, Any]) -> list[Caption]:
-    """Return those captions of a page's film whose `needs` the page meets."""
-    has = {
-        "": True,
-        "turn": header["reading"]["turns"] > 0,
-        "positions": bool(header["experiments"]["positions"]["text"]),
-        "stages": len(header["stages"]) > 1,
-    }
-    lines = [Caption(**line) for line in header["film"]]
-    return [line for line in lines if has[line.needs]]
-
-
 def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, str]) -> str:
     """Return a page's film as Markdown: for each line its time, what is said, and what is seen.
 
-    `said` is the translation of the film's sentence; `texts` translate captions, goals, pictures.
+    Lines whose `needs` the page does not meet are left out. `said` is the translation of the film's
+    sentence; `texts` translate captions, goals, pictures.
     """
     swap, reading = header["experiments"]["positions"], header["reading"]
     stages = header["stages"]
@@ -216,7 +204,10 @@ def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, s
         else f"“{reading['text']}”",
         "stages": f"{sentence} · {', '.join(steps)}",
     }
-    film = choose_lines(header)
+    has = {"": True, "turn": reading["turns"] > 0}
+    has |= {"positions": bool(swap["text"]), "stages": len(stages) > 1}
+    lines = [Caption(**one) for one in header["film"]]
+    film = [line for line in lines if has[line.needs]]
     captions = [texts.get(line.text, line.text) for line in film]
     written = [f"# {texts.get(FILM_TITLE, FILM_TITLE)}", ""]
     for line, text, (begin, end), before in zip(

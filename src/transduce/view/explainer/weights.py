@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -204,7 +203,7 @@ def store_weights(weights: Mapping[str, Tensor], number_format: str) -> StoredWe
         parts.append(content)
         page_tensors[name] = torch.from_numpy(stored.copy())
         offset += len(content)
-    return StoredWeights(zlib.compress(b"".join(parts), 9), layout, MappingProxyType(page_tensors))
+    return StoredWeights(zlib.compress(b"".join(parts), 9), layout, page_tensors)
 
 
 def choose_number_format(values: Float32[np.ndarray, "..."], wanted: str) -> str:

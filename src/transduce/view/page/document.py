@@ -8,14 +8,14 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import final
 
 import numpy as np
 
 from transduce.view.page.squeeze import squeeze_script, squeeze_style
 
-PACKAGE = "transduce.view"
+VIEW = Path(__file__).parents[1]
 SHARED = ("dom", "language")  # scripts of most pages
 UNPACK = ("page/seven.js", "page/unpack.js")
 JSON = "application/json"
@@ -56,8 +56,7 @@ def list_parts(folder: str, scripts: Iterable[str], shared: Sequence[str] = SHAR
 
 def read_part(path: str) -> str:
     """Return the text of a file below `view/`, such as "page/theme.css"."""
-    part = files(PACKAGE).joinpath(*path.split("/"))
-    return part.read_text(encoding="utf-8").replace("\r\n", "\n")
+    return (VIEW / path).read_text(encoding="utf-8")
 
 
 def join_scripts(paths: Iterable[str]) -> str:
@@ -137,14 +136,8 @@ def pack_blocks(data: Sequence[DataBlock], script: str) -> list[DataBlock]:
 
 def read_texts(page: str) -> dict[str, Texts]:
     """Return the translated texts of a page, such as "explainer", by language code."""
-    folder = files(PACKAGE).joinpath(page, "texts")
-    found = {one.name.removesuffix(".json"): one for one in folder.iterdir()}
-    return {code: json.loads(found[code].read_text(encoding="utf-8")) for code in sorted(found)}
-
-
-def part_file(name: str) -> str:
-    """Return the path of a file of the pages' package, such as "explainer/texts/de.json"."""
-    return str(files(PACKAGE).joinpath(*name.split("/")))
+    found = sorted((VIEW / page / "texts").glob("*.json"))
+    return {one.stem: json.loads(one.read_text(encoding="utf-8")) for one in found}
 
 
 def texts_block(texts: Mapping[str, Texts], language: str = "") -> DataBlock:

@@ -22,8 +22,8 @@ from transduce.settings import Data
 from transduce.tasks import build_task
 from transduce.view.attention.attend import record_attention
 from transduce.view.attention.survey.survey import (
+    HeadSums,
     HeadSurvey,
-    KindSums,
     SurveyedHead,
     build_survey_page,
 )
@@ -81,11 +81,14 @@ def test_entropy_and_distance_are_means_over_all_queries(surveyed, views):
 def test_a_head_surveyed_by_one_pair_has_the_label_of_its_tendency_there(count):
     view = make_view(["a"] * count, [f"b{n}" for n in range(count)], seed=count)
     for kind, heads in compute_tendencies(view).items():
-        sums = KindSums()
+        sums = HeadSums()
         sums.add(view, kind, heads)
         expected = [[one.label for one in layer] for layer in heads]
-        places = [[(n, h) for h in range(len(layer))] for n, layer in enumerate(heads)]
-        assert [[sums.describe(*at)[0].label for at in row] for row in places] == expected
+        places = [
+            [(kind, n, h) for h in range(1, len(layer) + 1)]
+            for n, layer in enumerate(heads, start=1)
+        ]
+        assert [[sums.describe(at, 0.0).tendency for at in row] for row in places] == expected
 
 
 def test_the_aligned_share_is_the_weight_on_the_links_of_gold(translator, views):

@@ -192,7 +192,7 @@ def build_survey(
     `alignment` is "gold" if the pairs have gold links. If it is "", the survey names the heads of
     the model that align words, if there are any.
     """
-    (model,), sums = translator.models, SurveySums()
+    (model,), sums = translator.models, defaultdict[str, HeadSums](HeadSums)
     heads = list_heads(model)
     log_probs = dict.fromkeys(heads, 0.0)
     base, tokens, done = 0.0, 0, 0
@@ -205,8 +205,12 @@ def build_survey(
         )
         inputs = target.shift_right(BEGIN)
         memory = model.eval().encode(source)
-        for (view, _), pair in zip(build_views(translator, sources, targets), batch, strict=True):
-            sums.add(view, translator, *pair)
+        views = build_views(translator, sources, targets)
+        for (view, _), (pair, links) in zip(views, batch, strict=True):
+            for kind, tendencies in compute_tendencies(view).items():
+                sums[kind].add(view, kind, tendencies)
+            if links is not None:
+                sums["cross"].add_links(view, translator, pair, links)
         base += sum_log_probs(model, model.decode(inputs, memory), target)
         for head in heads:
             states = decode_without_head(model, source, inputs, memory, head)
@@ -214,7 +218,7 @@ def build_survey(
             done += 1
             on_head(done, len(heads) * len(batches))
         tokens += len(target.ids)
-    found = [sums.describe(head, (base - log_probs[head]) / tokens) for head in heads]
+    found = [sums[head[0]].describe(head, (base - log_probs[head]) / tokens) for head in heads]
     own = str(translator.aligner.find_heads()) if isinstance(translator.task, TextToText) else ""
     named = name_model(translator), translator.recipe.data.task
     return HeadSurvey(*named, len(pairs), tokens, -base / tokens, alignment or own, tuple(found))
@@ -252,25 +256,39 @@ def sum_log_probs(model: Transformer, states: Float[Tensor, "T d_model"], target
 
 @final
 @dataclass
-class SurveySums:
-    """Running sums over sentence pairs: each head's attention, and its weight on aligned words."""
+class HeadSums:
+    """Running sums over pairs for each head of one kind of attention, for its averages."""
 
-    kinds: "defaultdict[str, KindSums]" = field(default_factory=lambda: defaultdict(KindSums))
+    queries: int = 0
+    highest: float = 0.0  # the sum of the highest possible entropies
+    # arrays [L H tendencies] of "shares"; [L H] of "entropy" and "distance", and of "aligned", the
+    # weights on linked words
+    sums: defaultdict[str, Any] = field(default_factory=lambda: defaultdict(float))
     linked: int = 0  # the number of target pieces whose word has a link
-    aligned: "Float[np.ndarray, 'L H'] | float" = 0.0  # these pieces' weights on linked words
 
     def add(
-        self,
-        view: AttentionView,
-        translator: Translator,
-        pair: EncodedPair,
-        alignment: Alignment | None,
+        self, view: AttentionView, kind: str, heads: tuple[tuple[HeadTendency, ...], ...]
     ) -> None:
-        """Add one pair's attention, also that on aligned words if `alignment` is given."""
-        for kind, heads in compute_tendencies(view).items():
-            self.kinds[kind].add(view, kind, heads)
-        if alignment is None:
-            return
+        """Add a pair's shares, entropy and distance of each head, weighted by its query count."""
+        weights = view.weights[kind]
+        count, keys = weights.shape[2:]
+        shares = [[[one.shares[name] for name in TENDENCIES] for one in layer] for layer in heads]
+        self.sums["shares"] += count * np.array(shares)
+        self.sums["entropy"] += count * np.array(
+            [[one.entropy for one in layer] for layer in heads]
+        )
+        # distance to each key from the query's position, in cross-attention from the diagonal
+        scale = (keys - 1) / max(count - 1, 1) if kind == "cross" else 1.0
+        apart = np.abs(np.arange(keys)[None, :] - scale * np.arange(count)[:, None])
+        self.sums["distance"] += (weights * apart).sum(axis=(-2, -1))
+        counted = find_counted(view.queries(kind))  # the queries of a head's entropy, too
+        self.highest += count * float(compute_highest_entropy(view, kind)[counted].mean())
+        self.queries += count
+
+    def add_links(
+        self, view: AttentionView, translator: Translator, pair: EncodedPair, alignment: Alignment
+    ) -> None:
+        """Add a pair's cross-attention on aligned words."""
         task, shifted = translator.task, translator.aligner.find_heads().shifted
         words = find_pair_words((task.source, task.target), pair.source, pair.target)
         rows = slice(1, None) if shifted else slice(None, -1)
@@ -279,57 +297,18 @@ class SurveySums:
             word_links[j, i] = True
         piece_links = word_links[np.ix_(words.target, words.source)]  # [t s]
         weights = view.weights["cross"][:, :, rows, :-1]  # [L H t s]
-        self.aligned = self.aligned + (weights * piece_links).sum(axis=(-2, -1))
+        self.sums["aligned"] += (weights * piece_links).sum(axis=(-2, -1))
         self.linked += int(piece_links.any(axis=1).sum())
 
     def describe(self, head: Head, loss: float) -> SurveyedHead:
         """Return a head's averages; `loss` is how much the loss rises without the head."""
-        kind, layer, number = head
-        tendency, distance = self.kinds[kind].describe(layer - 1, number - 1)
-        aligned = None
-        if kind == "cross" and self.linked:
-            aligned = float(np.asarray(self.aligned)[layer - 1, number - 1]) / self.linked
-        share, entropy = tendency.share, tendency.entropy
-        return SurveyedHead(*head, tendency.label, share, entropy, distance, aligned, loss)
-
-
-@final
-@dataclass
-class KindSums:
-    """Running sums for each head of one kind of attention: shares, entropy and distance."""
-
-    queries: int = 0
-    highest: float = 0.0  # the sum of the highest possible entropies
-    shares: "Float[np.ndarray, 'L H tendencies'] | float" = 0.0
-    entropy: "Float[np.ndarray, 'L H'] | float" = 0.0
-    distance: "Float[np.ndarray, 'L H'] | float" = 0.0
-
-    def add(
-        self, view: AttentionView, kind: str, heads: tuple[tuple[HeadTendency, ...], ...]
-    ) -> None:
-        """Add a pair's shares, entropy and distance of each head, weighted by its query count."""
-        weights = view.weights[kind]
-        count = weights.shape[2]
-        values = [[[one.shares[name] for name in TENDENCIES] for one in layer] for layer in heads]
-        self.shares = self.shares + count * np.array(values)
-        entropy = np.array([[one.entropy for one in layer] for layer in heads])
-        self.entropy = self.entropy + count * entropy
-        keys = weights.shape[3]
-        # distance to each key from the query's position, in cross-attention from the diagonal
-        scale = (keys - 1) / max(count - 1, 1) if kind == "cross" else 1.0
-        apart = np.abs(np.arange(keys)[None, :] - scale * np.arange(count)[:, None])
-        self.distance = self.distance + (weights * apart).sum(axis=(-2, -1))
-        counted = find_counted(view.queries(kind))  # the queries of a head's entropy, too
-        self.highest += count * float(compute_highest_entropy(view, kind)[counted].mean())
-        self.queries += count
-
-    def describe(self, layer: int, head: int) -> tuple[HeadTendency, float]:
-        """Return a head's tendency and mean distance over all queries; indices count from 0."""
-        shares = np.asarray(self.shares)[layer, head] / self.queries
-        entropy = float(np.asarray(self.entropy)[layer, head]) / self.queries
+        layer, number = head[1] - 1, head[2] - 1
+        found = {name: total[layer, number] for name, total in self.sums.items()}
+        entropy, distance = (float(found[name]) / self.queries for name in ("entropy", "distance"))
         is_broad = entropy >= BROAD * max(self.highest / self.queries, 1.0)
-        distance = float(np.asarray(self.distance)[layer, head]) / self.queries
-        return label_head(shares, entropy, is_broad=is_broad), distance
+        tendency = label_head(found["shares"] / self.queries, entropy, is_broad=is_broad)
+        aligned = float(found["aligned"]) / self.linked if self.linked else None
+        return SurveyedHead(*head, tendency.label, tendency.share, entropy, distance, aligned, loss)
 
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
