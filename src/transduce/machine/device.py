@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, final
 
 import torch
@@ -53,13 +52,11 @@ def parse_processor(text: str) -> Processor:
 DEVICE_VARIABLE = "TRANSDUCE_DEVICE"
 APPLE_GPU = "mps"
 # The allowed values of TRANSDUCE_DEVICE, each with a function that returns whether it is available.
-DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = MappingProxyType(
-    {
-        "cpu": lambda: True,
-        "cuda": lambda: torch.cuda.is_available(),
-        APPLE_GPU: lambda: torch.backends.mps.is_available(),
-    }
-)
+DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = {
+    "cpu": lambda: True,
+    "cuda": lambda: torch.cuda.is_available(),
+    APPLE_GPU: lambda: torch.backends.mps.is_available(),
+}
 
 
 def select_device() -> torch.device:
