@@ -25,8 +25,13 @@ import transduce
 from transduce.inference.outputs import search_sources
 from transduce.packed import Packed
 from transduce.paper.model import EncoderOutput, Transformer
-from transduce.search.constraints import ConstrainedSource, require_kind
-from transduce.search.label_constraint import LabelConstraint, LabelKind, LabelRows
+from transduce.search.constraints import (
+    ConstrainedSource,
+    LabelConstraint,
+    LabelKind,
+    LabelRows,
+    require_kind,
+)
 from transduce.tasks import constrain_source
 from transduce.vocabulary import BEGIN, END
 

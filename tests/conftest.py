@@ -44,7 +44,7 @@ def small_samples() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("transduce.runs.duration.SAMPLE_SECONDS", 0.0)
         patch.setattr("transduce.inference.choose_heads.SCORED", 20)
-        patch.setattr("transduce.machine.rate.ROWS", {"cpu": 16})
+        patch.setattr("transduce.machine.device.RATE_ROWS", {"cpu": 16})
         yield
 
 

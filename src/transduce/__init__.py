@@ -11,7 +11,6 @@ Every function is imported when it is first used, so that `import transduce` is 
 """
 
 import importlib
-from types import MappingProxyType
 
 from transduce.version import __version__
 
@@ -84,42 +83,40 @@ __all__ = [
     "verify",
 ]
 
-FUNCTIONS = MappingProxyType(  # the module that each public function or class is defined in
-    {
-        "TrainingCallbacks": "transduce.training.progress",
-        "TransduceError": "transduce.errors",
-        "align": "transduce.inference.align",
-        "attend": "transduce.view.attention.attend",
-        "average": "transduce.inference.average",
-        "choose_alignment_heads": "transduce.inference.choose_heads",
-        "clean": "transduce.cleaning.clean",
-        "curves": "transduce.view.curves.curves",
-        "distil": "transduce.distillation.distil",
-        "draw_attention": "transduce.view.drawings.architecture",
-        "draw_model": "transduce.view.drawings.architecture",
-        "draw_positions": "transduce.view.drawings.formulas",
-        "draw_rate": "transduce.view.drawings.formulas",
-        "evaluate": "transduce.inference.evaluate",
-        "explain": "transduce.view.explainer.explain",
-        "export": "transduce.exports.export",
-        "fetch": "transduce.runs.fetch",
-        "import_model": "transduce.runs.import_model",
-        "load": "transduce.inference.load",
-        "mix": "transduce.runs.mix",
-        "prepare": "transduce.runs.prepare",
-        "read": "transduce.view.edition.edition",
-        "show_progress": "transduce.cli.training",
-        "survey": "transduce.view.attention.survey.survey",
-        "sweep": "transduce.runs.sweep",
-        "train": "transduce.runs.train",
-        "translate_document": "transduce.inference.documents",
-        "score": "transduce.scores.files",
-        "score_alignments": "transduce.scores.files",
-        "score_tags": "transduce.scores.files",
-        "score_trees": "transduce.scores.files",
-        "verify": "transduce.runs.verify",
-    }
-)
+FUNCTIONS = {  # the module that each public function or class is defined in
+    "TrainingCallbacks": "transduce.training.progress",
+    "TransduceError": "transduce.errors",
+    "align": "transduce.inference.align",
+    "attend": "transduce.view.attention.attend",
+    "average": "transduce.inference.average",
+    "choose_alignment_heads": "transduce.inference.choose_heads",
+    "clean": "transduce.cleaning.clean",
+    "curves": "transduce.view.curves.curves",
+    "distil": "transduce.distillation.distil",
+    "draw_attention": "transduce.view.drawings.architecture",
+    "draw_model": "transduce.view.drawings.architecture",
+    "draw_positions": "transduce.view.drawings.formulas",
+    "draw_rate": "transduce.view.drawings.formulas",
+    "evaluate": "transduce.inference.evaluate",
+    "explain": "transduce.view.explainer.explain",
+    "export": "transduce.exports.export",
+    "fetch": "transduce.runs.fetch",
+    "import_model": "transduce.runs.import_model",
+    "load": "transduce.inference.load",
+    "mix": "transduce.runs.mix",
+    "prepare": "transduce.runs.prepare",
+    "read": "transduce.view.edition.edition",
+    "show_progress": "transduce.cli.training",
+    "survey": "transduce.view.attention.survey.survey",
+    "sweep": "transduce.runs.sweep",
+    "train": "transduce.runs.train",
+    "translate_document": "transduce.inference.documents",
+    "score": "transduce.scores.files",
+    "score_alignments": "transduce.scores.files",
+    "score_tags": "transduce.scores.files",
+    "score_trees": "transduce.scores.files",
+    "verify": "transduce.runs.verify",
+}
 PACKAGES = ("recipes", "reproduce")
 
 

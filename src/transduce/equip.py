@@ -6,6 +6,7 @@ Without that package, or with TRANSDUCE_PLAIN=1, everything is computed by the p
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
@@ -14,7 +15,7 @@ import torch
 from transduce.errors import short_repr
 from transduce.paper.model import Transformer
 from transduce.paper.operations import PLAIN, Operations
-from transduce.paper.search import DecodingStrategy
+from transduce.paper.search import DecodingStrategy, StepResult
 from transduce.settings import Architecture, Search
 from transduce.settings.fields import require
 from transduce.settings.search import InferencePrecision
@@ -95,41 +96,6 @@ def choose_search_operations(
     return found
 
 
-def adapt_strategy(
-    strategy: DecodingStrategy, search: Search, device: torch.device
-) -> DecodingStrategy:
-    """Return `strategy`; on a GPU with exact search, one that drops done sentences in groups."""
-    choose = import_fast("choose")
-    if choose is None:
-        return strategy
-    found: DecodingStrategy = choose.adapt_strategy(strategy, search, device)
-    return found
-
-
-def choose_batch_size(
-    device: torch.device,
-    sentence_count: int,
-    models: Sequence[tuple[Architecture, int]],
-    width: int,
-) -> int:
-    """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
-
-    `models` has each model's sizes and number of target symbols; a sentence has `width` hypotheses.
-    """
-    choose = import_fast("choose")
-    if choose is None:
-        return sentence_count
-    found: int = choose.choose_batch_size(device, sentence_count, models, width)
-    return found
-
-
-def choose_lines(device: torch.device, line_count: int) -> int:
-    """Return how many lines to read at once: `line_count` or, unless it is 1, more on a GPU."""
-    choose = import_fast("choose")
-    found: int = choose.choose_lines(device, line_count) if choose else line_count
-    return found
-
-
 def explain_plain() -> str:
     """Return why `import_fast` returns None."""
     is_plain = os.environ.get(PLAIN_VARIABLE) == "1"
@@ -143,3 +109,67 @@ def unsupported_int8_reason() -> str:
         return explain_plain()
     reason: str = kernels.unsupported_int8_reason()
     return reason
+
+
+# --- The size of a search, which changes no result in float32 -------------------------------------
+
+GPU_SENTENCES = 1_024  # searched at once; 64 leave a GPU idle (docs/records/speed.md)
+# On a CPU a step is fastest with about 2^22 numbers: rows times symbols, or, where a vocabulary is
+# small, rows times 64 d_model. With 64 sentences, a step of a small model has fewer numbers and
+# spends its time on calling operators.
+CPU_NUMBERS, NUMBERS_OF_LAYERS = 2**22, 64
+GPU_LINES = 16_384  # read at once, to find 1,024 sentences of similar lengths
+LEAVING_SHARE = 8  # done sentences leave a batch together once they are an eighth of it
+
+
+def adapt_strategy(
+    strategy: DecodingStrategy, search: Search, device: torch.device
+) -> DecodingStrategy:
+    """Return `strategy`, changed for exact search on a GPU to remove done sentences in groups.
+
+    On a GPU, removing a sentence costs more than some further steps of its rows. In a search that
+    is not exact, the results of a done sentence could change while it waits.
+    """
+    if device.type == "cpu" or search.stop != "exact":
+        return strategy
+    return replace(strategy, expand=lambda *step: leave_together(strategy.expand(*step)))
+
+
+def leave_together(step: StepResult) -> StepResult:
+    """Return `step` with all done sentences leaving the batch, or none of them while they are few.
+
+    They are few if they are less than an eighth of the batch and none is at its length limit. In
+    an exact search, later hypotheses of a done sentence are no better, and of equal hypotheses the
+    older stay.
+    """
+    done, beams = step.is_leaving, step.beams
+    is_full = beams.lengths == beams.max_lengths
+    leave = (LEAVING_SHARE * done.sum() >= done.shape[0]) | (done & is_full).any()
+    return step._replace(is_leaving=done & leave)
+
+
+def choose_batch_size(
+    device: torch.device,
+    sentence_count: int,
+    models: Sequence[tuple[Architecture, int]],
+    width: int,
+) -> int:
+    """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
+
+    `models` has the sizes and the number of target symbols of each model. A sentence has `width`
+    hypotheses.
+    """
+    if sentence_count != Search.batch_size or device.type not in {"cpu", "cuda"}:
+        return sentence_count
+    if device.type == "cuda":
+        return GPU_SENTENCES
+    per_row = sum(max(NUMBERS_OF_LAYERS * sizes.d_model, symbols) for sizes, symbols in models)
+    return max(sentence_count, CPU_NUMBERS // (per_row * max(width, 2)))  # a width of 1 counts as 2
+
+
+def choose_lines(device: torch.device, line_count: int) -> int:
+    """Return how many lines to read at once: `line_count`, or at least 16,384 on a GPU.
+
+    A `line_count` of 1 always stays 1.
+    """
+    return max(line_count, GPU_LINES) if device.type == "cuda" and line_count > 1 else line_count

@@ -17,9 +17,10 @@ from tests.model.tiny import model_of, packed, sizes
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.training.tiny import batch_of, training_of
 
+from transduce.equip import adapt_strategy, leave_together
 from transduce.fast import layer_graph
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import adapt_strategy, equip_for_training, leave_together
+from transduce.fast.choose import equip_for_training
 from transduce.fast.highest_sums import assume_any, find_block_maxima, highest_sums
 from transduce.fast.layer_graph import LayerGraph, StepKind
 from transduce.paper.model import StepwiseTransformer

@@ -259,7 +259,7 @@ def test_too_little_memory_inside_onednn_is_known_as_such(end, code):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits address space")
 def test_a_thread_that_address_space_does_not_allow_is_a_lack_of_memory():
     program = (
-        "import resource; from transduce.machine.threads import require_threads; "
+        "import resource; from transduce.machine.limits import require_threads; "
         "from pathlib import Path; pages = int(Path('/proc/self/statm').read_text().split()[0]); "
         "most = pages * resource.getpagesize() + (24 << 20); "
         "resource.setrlimit(resource.RLIMIT_AS, (most, most)); require_threads(1)"

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from transduce.machine import limits
-from transduce.machine.limits import device_memory, memory_bytes
+from transduce.machine.device import device_memory
+from transduce.machine.limits import memory_bytes
 from transduce.runs.machine_settings import estimate_micro_batch_tokens
 from transduce.settings import Architecture
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from transduce.errors import NotEnoughMemoryError
-from transduce.machine.threads import require_threads
+from transduce.machine.limits import require_threads
 
 
 def test_so_many_threads_run_at_once_and_none_is_left(monkeypatch):

@@ -7,8 +7,7 @@ from tests.model.tiny import BEGIN, model_of, sentences, sizes
 
 from transduce.fast.choose import equip_for_inference
 from transduce.fast.inference_weights import MklLinear, OneDnnLinear, replace_linear_modules
-from transduce.mixing import build_stepwise_model
-from transduce.mixing.layers import RecomputingModel
+from transduce.mixing import RecomputingModel, build_stepwise_model
 from transduce.packed import Packed
 from transduce.paper.model import StepwiseTransformer
 from transduce.settings.architecture import MIXINGS

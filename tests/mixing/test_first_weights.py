@@ -7,8 +7,7 @@ import pytest
 import torch
 from tests.model.tiny import packed, states_of
 
-from transduce.mixing import find_mixing
-from transduce.mixing.layers import RecurrentLayer
+from transduce.mixing import RecurrentLayer, find_mixing
 from transduce.paper.model import build_transformer
 from transduce.settings import Architecture
 from transduce.settings.architecture import MIXINGS

@@ -9,8 +9,7 @@ from tests.model.tiny import BEGIN, model_of, sentences, sizes
 
 from transduce.errors import InputError
 from transduce.fast.blocks import BucketedAttention, build_padded_blocks
-from transduce.mixing import build_stepwise_model
-from transduce.mixing.layers import GridMask, RecomputingModel
+from transduce.mixing import GridMask, RecomputingModel, build_stepwise_model
 from transduce.packed import Packed
 from transduce.paper.model import StepwiseTransformer
 from transduce.paper.operations import build_padded_attention

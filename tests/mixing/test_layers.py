@@ -10,8 +10,7 @@ from tests.model.tiny import model_of, packed, sentences, sizes, states_of
 from tests.reference.mixing import mixing_by_hand
 from torch import nn
 
-from transduce.mixing import find_mixing
-from transduce.mixing.layers import SentenceLayout, build_layer
+from transduce.mixing import SentenceLayout, build_layer, find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer
 from transduce.settings.architecture import MIXINGS

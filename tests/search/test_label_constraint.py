@@ -11,8 +11,13 @@ from tests.search.draws import draw
 from tests.search.test_beam import SCORES, assert_same, score_function
 
 from transduce.paper.search import beam_search
-from transduce.search.constraints import ConstrainedModel, ConstrainedSource
-from transduce.search.label_constraint import LabelConstraint, LabelKind, LabelSymbols
+from transduce.search.constraints import (
+    ConstrainedModel,
+    ConstrainedSource,
+    LabelConstraint,
+    LabelKind,
+    LabelSymbols,
+)
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 

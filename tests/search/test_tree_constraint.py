@@ -10,7 +10,7 @@ import torch
 from tests.reference.plain_constraints import END, PlainTree
 
 from transduce.errors import InputError
-from transduce.search.tree_constraint import TreeConstraint, TreeSymbolKind, TreeSymbols
+from transduce.search.constraints import TreeConstraint, TreeSymbolKind, TreeSymbols
 
 CPU = torch.device("cpu")
 KINDS = {"(": TreeSymbolKind.OPEN, ")": TreeSymbolKind.CLOSE, "X": TreeSymbolKind.WORD}

@@ -8,7 +8,7 @@ from tests.stand_in.device import CUDA
 from tests.stand_in.updates import small_training
 from tests.training.tiny import batches
 
-from transduce.fast.prefetch import build_prefetch_functions
+from transduce.fast.choose import build_prefetch_functions
 from transduce.training.distributed import torch_group
 from transduce.training.distributed.process_group import SINGLE_PROCESS
 from transduce.training.distributed.rank import ProcessRank, SignalRequests

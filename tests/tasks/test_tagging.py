@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from transduce.errors import InputError
-from transduce.search.label_constraint import LabelKind
+from transduce.search.constraints import LabelKind
 from transduce.settings import Data, Search
 from transduce.tasks import build_task
 from transduce.tasks.tagging import TAGGING

@@ -9,7 +9,7 @@ from tests.training.run import train_folder
 from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from transduce.fast.prefetch import build_prefetch_functions
+from transduce.fast.choose import build_prefetch_functions
 from transduce.paper.training import update_weights
 
 WAITING = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "item")

@@ -8,10 +8,8 @@ uses is imported when it is chosen.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
@@ -27,7 +25,7 @@ from transduce.fast.highest_sums import (
 )
 from transduce.fast.inference_weights import prepare_for_inference
 from transduce.fast.kv_cache import attend_by_loops_if_faster, start_cache
-from transduce.fast.layer_graph import LayerGraph
+from transduce.fast.layer_graph import DecodingGraphs, LayerGraph
 from transduce.fast.loss import (
     log_softmax_by_loops_if_faster,
     log_softmax_in_place,
@@ -48,29 +46,20 @@ from transduce.paper.operations import (
     keep_batch,
     run_layers,
 )
-from transduce.paper.search import DecodingStrategy, StepResult
-from transduce.settings import Architecture, Search, Training
+from transduce.paper.training import (
+    AddGradients,
+    Optimiser,
+    PendingUpdate,
+    ReadBatches,
+    Update,
+    add_gradients,
+)
+from transduce.settings import Architecture, Training
 from transduce.settings.search import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
 
 # A search of this many sentences makes up for the half second of loading numba and its code.
 SENTENCES_FOR_LOOPS = 1_000
-GPU_SENTENCES = 1_024  # searched at once; 64 leave a GPU idle (docs/records/speed.md)
-# On a CPU a step is fastest with about 2^22 numbers: rows times symbols, or, where a vocabulary is
-# small, rows times 64 d_model. With 64 sentences, a step of a small model has fewer numbers and
-# spends its time on calling operators.
-CPU_NUMBERS, NUMBERS_OF_LAYERS = 2**22, 64
-GPU_LINES = 16_384  # read at once, to find 1,024 sentences of similar lengths
-LEAVING_SHARE = 8  # done sentences leave a batch together once they are an eighth of it
-
-if TYPE_CHECKING:
-    from transduce.paper.training import (
-        AddGradients,
-        Optimiser,
-        PendingUpdate,
-        ReadBatches,
-        Update,
-    )
 
 HALF_PRECISIONS = (torch.bfloat16, torch.float16)
 KNOWN_COMPATIBILITIES = ("scaled-dot", "dot")  # for the others attention stays plain
@@ -130,8 +119,6 @@ def choose_layers(model: Transformer) -> RunLayers:
         return LayerGraph(model.decoder)
     if weight.dtype not in HALF_PRECISIONS or not can_run_triton(weight.device, "triton_search"):
         return run_layers
-    from transduce.fast.decoding_graphs import DecodingGraphs
-
     return DecodingGraphs()
 
 
@@ -160,32 +147,6 @@ def choose_operations(
     )
 
 
-def adapt_strategy(
-    strategy: DecodingStrategy, search: Search, device: torch.device
-) -> DecodingStrategy:
-    """Return `strategy`, changed for exact search on a GPU to remove done sentences in groups.
-
-    On a GPU, removing a sentence costs more than some further steps of its rows. In a search that
-    is not exact, the results of a done sentence could change while it waits.
-    """
-    if device.type == "cpu" or search.stop != "exact":
-        return strategy
-    return replace(strategy, expand=lambda *step: leave_together(strategy.expand(*step)))
-
-
-def leave_together(step: StepResult) -> StepResult:
-    """Return `step` with all done sentences leaving the batch, or none of them while they are few.
-
-    They are few if they are less than an eighth of the batch and none is at its length limit. In
-    an exact search, later hypotheses of a done sentence are no better, and of equal hypotheses the
-    older stay.
-    """
-    done, beams = step.is_leaving, step.beams
-    is_full = beams.lengths == beams.max_lengths
-    leave = (LEAVING_SHARE * done.sum() >= done.shape[0]) | (done & is_full).any()
-    return step._replace(is_leaving=done & leave)
-
-
 def choose_highest_sums(device: torch.device) -> HighestSums:
     """Return a `highest_sums` that waits for no GPU, by Triton if it runs on `device`."""
     if not can_run_triton(device, "triton_search"):
@@ -194,33 +155,6 @@ def choose_highest_sums(device: torch.device) -> HighestSums:
     from transduce.fast.triton_search import find_block_maxima_by_triton
 
     return partial(highest_sums, find_maxima=partial(find_block_maxima_by_triton, block=BLOCK))
-
-
-def choose_batch_size(
-    device: torch.device,
-    sentence_count: int,
-    models: Sequence[tuple[Architecture, int]],
-    width: int,
-) -> int:
-    """Return how many sentences to search at once: `sentence_count`, or more if it is the default.
-
-    `models` has the sizes and the number of target symbols of each model. A sentence has `width`
-    hypotheses.
-    """
-    if sentence_count != Search.batch_size or device.type not in {"cpu", "cuda"}:
-        return sentence_count
-    if device.type == "cuda":
-        return GPU_SENTENCES
-    per_row = sum(max(NUMBERS_OF_LAYERS * sizes.d_model, symbols) for sizes, symbols in models)
-    return max(sentence_count, CPU_NUMBERS // (per_row * max(width, 2)))  # a width of 1 counts as 2
-
-
-def choose_lines(device: torch.device, line_count: int) -> int:
-    """Return how many lines to read at once: `line_count`, or at least 16,384 on a GPU.
-
-    A `line_count` of 1 always stays 1.
-    """
-    return max(line_count, GPU_LINES) if device.type == "cuda" and line_count > 1 else line_count
 
 
 def choose_search_operations(
@@ -337,16 +271,13 @@ def can_run_triton(device: torch.device, module: str, *sizes: int) -> bool:
 
 
 def choose_loop(
-    model: Transformer, optimiser: "Optimiser", training: Training, batches: "ReadBatches"
-) -> "tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]":
+    model: Transformer, optimiser: Optimiser, training: Training, batches: ReadBatches
+) -> tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]:
     """Return a training loop's functions: to read batches, add gradients, and read update results.
 
     If CUDA graphs can hold the kernels of the training, they add the gradients, and batches are
     prepared for the graphs while the GPU is busy.
     """
-    from transduce.fast.prefetch import build_prefetch_functions
-    from transduce.paper.training import add_gradients
-
     device = model.output.weight.device
     add: AddGradients = add_gradients
     prepare: Callable[[Batch], Batch] = keep_batch
@@ -359,6 +290,34 @@ def choose_loop(
             prepare = partial(lay_out, pad=model.operations.pad_batch)
     batches, read = build_prefetch_functions(batches, training.steps, device, prepare)
     return batches, add, read
+
+
+def build_prefetch_functions(
+    batches: ReadBatches,
+    last_step: int,
+    device: torch.device,
+    prepare: Callable[[Batch], Batch] = keep_batch,
+) -> tuple[ReadBatches, Callable[[PendingUpdate], Update]]:
+    """Return two functions: one gets a step's batches, the other reads an update's results.
+
+    On a GPU the second function fetches and prepares the next step's batches before it waits for
+    the results.
+    """
+    if device.type != "cuda":
+        return batches, PendingUpdate.read
+    ahead = dict[int, Sequence[Batch]]()
+
+    def get_batches(step: int) -> Sequence[Batch]:
+        return ahead.pop(step, None) or batches(step)
+
+    def read(pending: PendingUpdate) -> Update:
+        ahead.clear()
+        step = pending.step + 1
+        if step <= last_step:
+            ahead[step] = [prepare(batch) for batch in batches(step)]
+        return pending.read()
+
+    return get_batches, read
 
 
 def can_run_graphs(model: Transformer, training: Training) -> bool:

@@ -32,9 +32,7 @@ from transduce.settings import Training
 LEAST_MULTIPLE = 64  # of tokens, for the products in bfloat16
 SHAPES_AN_OCTAVE = 16  # sizes of a side between n and 2 n tokens; at most a 16th is padding
 MOST_GRAPHS = 256  # each keeps some megabytes on the device
-SHARE_OF_MEMORY = (
-    0.4  # the most of the device's memory for a micro-batch; a graph needs as much again
-)
+SHARE_OF_MEMORY = 0.4  # of the device for a micro-batch at most; a graph needs as much again
 NEAR = 0.02  # the largest relative distance of gradients, as some kernels add in any order
 
 

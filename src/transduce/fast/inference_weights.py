@@ -6,7 +6,7 @@ replaces a `Linear`, computes no gradients, and equals it up to rounding.
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import torch
 from jaxtyping import Float
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from transduce.fast.onednn import (
     BLOCK,
     LINEAR_ADD,
+    DecodingLinear,
     PackedModule,
     find_operator,
     has_onednn_bfloat16,
@@ -44,7 +45,7 @@ def multiply_by_mkl(x: Tensor, packed: Tensor, shape: Tensor, bias: Tensor | Non
 
 
 @final
-class TransposedLinear(nn.Module):
+class TransposedLinear(DecodingLinear):
     """The linear map x Wᵀ + b with W stored column by column, which is faster for few rows of x.
 
     A decoding step in float32 takes up to a seventh less time on a CPU (decision 0034), and the
@@ -63,10 +64,6 @@ class TransposedLinear(nn.Module):
             return torch.mm(x, self.columns)
         return torch.addmm(self.bias, x, self.columns)
 
-    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Compute max(0, x Wᵀ + b)."""
-        return self(x).relu_()
-
     def forward_add(
         self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
     ) -> Float[Tensor, "R m"]:
@@ -74,12 +71,9 @@ class TransposedLinear(nn.Module):
         out = torch.addmm(residual, x, self.columns)
         return out if self.bias is None else out.add_(self.bias)
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @final
-class OneDnnLinear(PackedModule):
+class OneDnnLinear(DecodingLinear, PackedModule):
     """The linear map x Wᵀ + b with W packed in blocks for oneDNN."""
 
     def __init__(self, linear: Linear) -> None:
@@ -109,12 +103,9 @@ class OneDnnLinear(PackedModule):
         """Return a copy of W in the ordinary layout."""
         return self.blocks.to_dense()
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @final
-class MklLinear(PackedModule):
+class MklLinear(DecodingLinear, PackedModule):
     """The linear map x Wᵀ + b with W packed for MKL."""
 
     def __init__(self, linear: Linear) -> None:
@@ -136,24 +127,11 @@ class MklLinear(PackedModule):
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
         return multiply_by_mkl(x, self.packed, self.shape, self.bias)
 
-    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Compute max(0, x Wᵀ + b)."""
-        return self(x).relu_()
-
-    def forward_add(
-        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
-    ) -> Float[Tensor, "R m"]:
-        """Compute residual + x Wᵀ + b."""
-        return self(x).add_(residual)
-
     def unpack(self) -> Float[Tensor, "m n"]:
         """Return a copy of W in the ordinary layout, computed as products with unit vectors."""
         inputs = self.shape.shape[1]
         unit_vectors = torch.eye(inputs)
         return multiply_by_mkl(unit_vectors, self.packed, self.shape, None).t().contiguous()
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 @functools.cache
@@ -175,9 +153,6 @@ SMALL_FOR_ONEDNN = 2**17
 # a matrix with at least this many weights is faster in packed form
 LARGE_FOR_ONEDNN = 2**20  # 4 MB: larger than the cache of a core
 LARGE_FOR_MKL = 2**18  # 256 × 1,024 or 512 × 512
-
-
-DecodingLinear = TransposedLinear | OneDnnLinear | MklLinear
 
 
 def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> None:

@@ -12,14 +12,14 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.fast.compiled_loops import MANY_ROWS
-from transduce.fast.onednn import PackedModule, script_if_traced
+from transduce.fast.onednn import DecodingLinear, PackedModule, script_if_traced
 from transduce.machine.device import Processor, read_processor
 from transduce.paper.model import FeedForward, Linear
 
@@ -47,7 +47,7 @@ def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> in
 
 
 @final
-class Int8Linear(nn.Module):
+class Int8Linear(DecodingLinear):
     """The linear map x Wᵀ + b with x and W rounded to 8 bits, in place of a `Linear`."""
 
     precision = "int8"  # of the products, as `describe_precision` names it
@@ -82,10 +82,6 @@ class Int8Linear(nn.Module):
             return out.mul_(largest)
         return torch.addcmul(self.bias, out, largest, out=out)
 
-    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Compute max(0, x Wᵀ + b)."""
-        return self(x).relu_()
-
     def forward_add(
         self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
     ) -> Float[Tensor, "R m"]:
@@ -93,9 +89,6 @@ class Int8Linear(nn.Module):
         out, largest = self.multiply(x)
         total = torch.addcmul(residual, out, largest, out=out)
         return total if self.bias is None else total.add_(self.bias)
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 def build_int8(linear: Linear, parent: nn.Module) -> Int8Linear:

@@ -10,7 +10,6 @@ another. The keys and values of the encoder's output are stored once per sentenc
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple, final
 
 import torch
@@ -102,17 +101,8 @@ class KVCache:
 
     def compact(self) -> "KVCache":
         """Return the cache without slots that no hypothesis may read, with room for more steps."""
-        live = self.find_live_slots()
-        capacity = round_up_slots(live.shape[1] + SPARE_STEPS * self.visible.shape[1])
-        slots = locate_slots(live, self.keys.shape, capacity)
-        visible, positions = self.select_slots(live, live.shape[1])
-        return replace(
-            self,
-            keys=gather_slots([self.keys], [slots], capacity),
-            values=gather_slots([self.values], [slots], capacity),
-            visible=visible,
-            positions=positions,
-        )
+        keys, values, visible, positions = copy_live_slots([self])
+        return replace(self, keys=keys, values=values, visible=visible, positions=positions)
 
     def find_live_slots(self) -> Int[Tensor, "S kept"]:
         """Return the indices of each sentence's slots that a hypothesis may still read.
@@ -122,15 +112,6 @@ class KVCache:
         live = self.visible.any(dim=1)  # [S c]
         kept = int(live.sum(dim=1).max()) if live.numel() else 0
         return live.byte().argsort(dim=1, descending=True, stable=True)[:, :kept]
-
-    def select_slots(
-        self, order: Int[Tensor, "S kept"], count: int
-    ) -> tuple[Bool[Tensor, "S W {count}"], Int[Tensor, "S {count}"]]:
-        """Return `visible` and `positions` of the slots in `order`, padded to `count` slots."""
-        width, more = self.visible.shape[1], count - order.shape[1]
-        visible = self.visible.gather(2, order[:, None].expand(-1, width, -1))
-        positions = self.positions.gather(1, order)
-        return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
 
     def begin_step(self, reach: int | None) -> "KVCache":
         """Return the cache with a slot per new token; hide tokens more than `reach` positions back.
@@ -170,25 +151,17 @@ class KVCache:
     def concatenate(self, other: "KVCache") -> "KVCache":
         """Return one cache with the hypotheses of this cache, then those of `other`."""
         both = self, other
-        live = [cache.find_live_slots() for cache in both]
-        kept = max(order.shape[1] for order in live)
-        capacity = round_up_slots(kept + SPARE_STEPS * self.visible.shape[1])
-        slots, visible, positions = [], [], []
-        for cache, order in zip(both, live, strict=True):
-            slots.append(locate_slots(order, cache.keys.shape, capacity))
-            seen, at = cache.select_slots(order, kept)
-            visible.append(seen)
-            positions.append(at)
+        keys, values, visible, positions = copy_live_slots(both)
         return KVCache(
-            keys=gather_slots([cache.keys for cache in both], slots, capacity),
-            values=gather_slots([cache.values for cache in both], slots, capacity),
-            visible=torch.cat(visible),
-            positions=torch.cat(positions),
+            keys=keys,
+            values=values,
+            visible=visible,
+            positions=positions,
             lengths=torch.cat([self.lengths, other.lengths]),
             longest=max(self.longest, other.longest),
-            memory_keys=concatenate_sources([cache.memory_keys for cache in both]),
-            memory_values=concatenate_sources([cache.memory_values for cache in both]),
-            memory_mask=concatenate_masks([cache.memory_mask for cache in both]),
+            memory_keys=concatenate_padded([cache.memory_keys for cache in both], dim=1),
+            memory_values=concatenate_padded([cache.memory_values for cache in both], dim=1),
+            memory_mask=concatenate_padded([cache.memory_mask for cache in both], -math.inf),
             attend=self.attend,
         )
 
@@ -209,20 +182,38 @@ def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[i
             side[:, into] = side[:, origin]
 
 
-def locate_slots(
-    order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
-) -> Int[Tensor, " indices"]:
-    """Return the slots `order` of every sentence and head as indices into a layer's flat keys.
+def copy_live_slots(
+    caches: Sequence[KVCache],
+) -> tuple[
+    Float[Tensor, "N S H capacity K"],
+    Float[Tensor, "N S H capacity d_v"],
+    Bool[Tensor, "S W kept"],
+    Int[Tensor, "S kept"],
+]:
+    """Copy the slots of some caches that a hypothesis may still read, with room for more steps.
 
-    A row of `order` has slot indices of one sentence; it is padded to `capacity` unless it is
-    empty. `shape` is that of the keys: layers, sentences, heads, slots, width.
+    Return the keys, values, `visible` and `positions` of one cache with all their hypotheses.
     """
-    sentences, heads, before = shape[1:4]
-    if not order.shape[1]:
-        return order.flatten()
-    first = torch.arange(sentences * heads, device=order.device).view(sentences, heads, 1) * before
-    padded = functional.pad(order, (0, capacity - order.shape[1]))
-    return (first + padded[:, None]).flatten()
+    live = [cache.find_live_slots() for cache in caches]
+    kept, width = max(order.shape[1] for order in live), caches[0].visible.shape[1]
+    capacity = round_up_slots(kept + SPARE_STEPS * width)
+    slots, visible, positions = [], [], []
+    for cache, order in zip(caches, live, strict=True):
+        sentences, heads, before = cache.keys.shape[1:4]
+        first = torch.arange(sentences * heads, device=order.device).view(sentences, heads, 1)
+        padded = functional.pad(order, (0, capacity - order.shape[1]))
+        cells = first * before + padded[:, None]  # [S H capacity]
+        slots.append(cells.flatten() if order.shape[1] else order.flatten())
+        more = (0, kept - order.shape[1])
+        seen = cache.visible.gather(2, order[:, None].expand(-1, width, -1))
+        visible.append(functional.pad(seen, more))
+        positions.append(functional.pad(cache.positions.gather(1, order), more))
+    return (
+        gather_slots([cache.keys for cache in caches], slots, capacity),
+        gather_slots([cache.values for cache in caches], slots, capacity),
+        torch.cat(visible),
+        torch.cat(positions),
+    )
 
 
 def gather_slots(
@@ -230,8 +221,8 @@ def gather_slots(
 ) -> Float[Tensor, "N S H capacity K"]:
     """Copy some slots of caches' keys (or values) to one new tensor with `capacity` slots.
 
-    `sides` has the keys (or values) of each cache, and `slots` the indices that `locate_slots`
-    returns for it. A cache without indices gets zeros.
+    `sides` has the keys (or values) of each cache, and `slots` the indices of its slots among those
+    of all sentences and heads of a layer. A cache without indices gets zeros.
     """
     layers, _, heads, _, width = sides[0].shape
     counts = [side.shape[1] for side in sides]
@@ -250,25 +241,19 @@ def round_up_slots(count: int) -> int:
     return -(-count // SLOT_MULTIPLE) * SLOT_MULTIPLE
 
 
-def concatenate_sources(
-    sides: Sequence[Float[Tensor, "N _ H _ k"]],
-) -> Float[Tensor, "N S H s k"]:
-    """Join caches' keys (or values) of the encoder's output, padded to the longest source."""
+def concatenate_padded(
+    sides: Sequence[Float[Tensor, "..."]], value: float = 0, *, dim: int = 0
+) -> Float[Tensor, "..."]:
+    """Join caches' tensors along `dim`; pad dimension 3, source positions, with `value`."""
     longest = max(side.shape[3] for side in sides)
-    missing = [longest - side.shape[3] for side in sides]
+    later = [0, 0] * (sides[0].dim() - 4)  # no padding of later dimensions
     padded = [
-        functional.pad(side, (0, 0, 0, more)) if more else side
-        for side, more in zip(sides, missing, strict=True)
+        functional.pad(side, (*later, 0, longest - side.shape[3]), value=value)
+        if side.shape[3] < longest
+        else side
+        for side in sides
     ]
-    return torch.cat(padded, dim=1)
-
-
-def concatenate_masks(masks: Sequence[Float[Tensor, "_ 1 1 _"]]) -> Float[Tensor, "S 1 1 s"]:
-    """Join caches' masks over source positions, with padding masked."""
-    longest = max(mask.shape[3] for mask in masks)
-    return torch.cat(
-        [functional.pad(mask, (0, longest - mask.shape[3]), value=-math.inf) for mask in masks]
-    )
+    return torch.cat(padded, dim=dim)
 
 
 def start_cache(
@@ -339,41 +324,16 @@ class CacheStep:
     attend: AttendCached
 
     def __iter__(self) -> "Iterator[CachedLayer]":
-        step, sizes = self.tensors, StepSizes(self.tensors)
+        # each size is read once for all layers: in a graph, each reading is one more operator
+        step = self.tensors
+        sentences, (width, slots) = step.memory_mask.shape[0], step.visible.shape[1:]
+        output_width = step.new_values.shape[2] * step.new_values.shape[4]
+        mask = step.keys.new_full((sentences, 1, width, step.keys.shape[3]), -math.inf)
+        mask[:, 0, :, :slots].masked_fill_(step.visible, 0)
         own = (step.keys, step.values, step.new_keys, step.new_values)
         of_all_layers = (side.unbind() for side in (*own, step.memory_keys, step.memory_values))
         for layer in zip(*of_all_layers, strict=True):
-            yield CachedLayer(sizes, self.attend, *layer)
-
-
-@final
-@dataclass(frozen=True)
-class StepSizes:
-    """Sizes and mask of a decoding step, computed once for all layers.
-
-    In a graph of the layers, each reading of a shape would be one more operator.
-    """
-
-    tensors: StepTensors
-
-    @cached_property
-    def sentences(self) -> int:
-        """The number of sentences S."""
-        return self.tensors.memory_mask.shape[0]
-
-    @cached_property
-    def output_width(self) -> int:
-        """The width of all heads' values together, H d_v."""
-        return self.tensors.new_values.shape[2] * self.tensors.new_values.shape[4]
-
-    @cached_property
-    def mask(self) -> Float[Tensor, "S 1 W read"]:
-        """The mask to add to scores: -inf for the slots that each of W hypotheses may not read."""
-        visible, keys = self.tensors.visible, self.tensors.keys
-        width, slots = visible.shape[1:]
-        mask = keys.new_full((self.sentences, 1, width, keys.shape[3]), -math.inf)
-        mask[:, 0, :, :slots].masked_fill_(visible, 0)
-        return mask
+            yield CachedLayer(self.attend, sentences, output_width, mask, step.memory_mask, *layer)
 
 
 @final
@@ -381,8 +341,11 @@ class StepSizes:
 class CachedLayer:
     """One layer's part of the KV cache in a decoding step, to append to and attend to."""
 
-    step: StepSizes
     attend_cached: AttendCached
+    sentences: int  # S
+    output_width: int  # the width of all heads' values together, H d_v
+    mask: Float[Tensor, "S 1 W read"]  # to add to scores: -inf for slots that a row may not read
+    memory_mask: Float[Tensor, "S 1 1 s"]
     keys: Float[Tensor, "S H read K"]
     values: Float[Tensor, "S H read d_v"]
     new_keys: Float[Tensor, "S H W K"]  # the parts of `keys` and `values` for this step's tokens
@@ -394,7 +357,7 @@ class CachedLayer:
         self, x: Float[Tensor, "R widths"], heads: int, widths: Sequence[int]
     ) -> Sequence[Float[Tensor, "S H W k"]]:
         """Split the columns of x by `widths` (q, k, v), and each part by sentence and by head."""
-        sentences, width = self.step.sentences, widths[0]
+        sentences, width = self.sentences, widths[0]
         if len(widths) == 1:  # this case and the next take fewer operators
             return (x.view(sentences, -1, heads, width // heads).transpose(1, 2),)
         if all(one == width for one in widths):
@@ -410,13 +373,12 @@ class CachedLayer:
 
     def attend(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from each newest token to its hypothesis; join the heads    (equation 1)"""
-        width = self.step.output_width
-        return self.attend_cached(q, self.keys, self.values, self.step.mask, width)
+        return self.attend_cached(q, self.keys, self.values, self.mask, self.output_width)
 
     def attend_to_source(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from each newest token to its source; join the heads    (equation 1)"""
-        mask, width = self.step.tensors.memory_mask, self.step.output_width
-        return self.attend_cached(q, self.memory_keys, self.memory_values, mask, width)
+        keys, values = self.memory_keys, self.memory_values
+        return self.attend_cached(q, keys, values, self.memory_mask, self.output_width)
 
 
 def attend_to_cache(

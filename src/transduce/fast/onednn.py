@@ -1,13 +1,16 @@
-"""Products by torch's private operators for oneDNN, and modules whose weights are packed"""
+"""Products by torch's private operators for oneDNN, and the linear maps of inference"""
 
 import functools
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.errors import InputError
+
+# R rows · n numbers in, m out
 
 # names of torch's private operators for oneDNN
 BLOCK, LINEAR = "mkldnn._reorder_linear_weight", "mkldnn._linear_pointwise"
@@ -24,6 +27,30 @@ class PackedModule(nn.Module):
             "a model whose weights are packed for this machine cannot be copied or pickled",
             "load it again where it is needed: transduce.load(folder, precision=...)",
         )
+
+
+class DecodingLinear(nn.Module):
+    """The linear map x Wᵀ + b without gradients; each class of it stores W in a layout of its own.
+
+    A layout with faster kernels for them has its own `forward_relu` and `forward_add`.
+    """
+
+    def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Compute x Wᵀ + b for R rows of n numbers each."""
+        raise NotImplementedError
+
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Compute max(0, x Wᵀ + b)."""
+        return self(x).relu_()
+
+    def forward_add(
+        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
+    ) -> Float[Tensor, "R m"]:
+        """Compute residual + x Wᵀ + b."""
+        return self(x).add_(residual)
+
+    if TYPE_CHECKING:
+        __call__ = forward
 
 
 def find_operator(name: str) -> Any:  # noqa: ANN401

@@ -1,7 +1,7 @@
 """A decoding step's attention and the maxima of its log-probabilities on a GPU by Triton
 
 The attention reads the addresses of the KV cache from a table on the device, so that one CUDA graph
-serves every cache (decoding_graphs.py). torch's maxima of blocks of 64 symbols take ten times as
+serves every cache (layer_graph.py). torch's maxima of blocks of 64 symbols take ten times as
 long as reading the log-probabilities.
 """
 

@@ -1,4 +1,4 @@
-"""The torch device to compute on: CPU, a CUDA GPU, or Apple's GPU, which is untested.
+"""The torch device to compute on: CPU, a CUDA GPU, or Apple's GPU, which is untested; its speed.
 
 Apple's GPU has no float64, so sums on it are in float32. It is used only if TRANSDUCE_DEVICE is
 "mps".
@@ -6,16 +6,18 @@ Apple's GPU has no float64, so sums on it are in float32. It is used only if TRA
 
 import functools
 import os
+import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, final
 
 import torch
 from torch import Tensor
 
 from transduce.errors import InputError
+from transduce.machine.limits import memory_bytes
 
 CPU_FACTS = Path("/proc/cpuinfo")  # a file that only Linux has
 
@@ -50,13 +52,11 @@ def parse_processor(text: str) -> Processor:
 DEVICE_VARIABLE = "TRANSDUCE_DEVICE"
 APPLE_GPU = "mps"
 # The allowed values of TRANSDUCE_DEVICE, each with a function that returns whether it is available.
-DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = MappingProxyType(
-    {
-        "cpu": lambda: True,
-        "cuda": lambda: torch.cuda.is_available(),
-        APPLE_GPU: lambda: torch.backends.mps.is_available(),
-    }
-)
+DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = {
+    "cpu": lambda: True,
+    "cuda": lambda: torch.cuda.is_available(),
+    APPLE_GPU: lambda: torch.backends.mps.is_available(),
+}
 
 
 def select_device() -> torch.device:
@@ -107,3 +107,40 @@ def convert_to_lists(tensors: Sequence[Tensor]) -> list[Any]:
         part.view(tensor.shape).to(tensor.dtype).tolist()
         for part, tensor in zip(parts, tensors, strict=True)
     ]
+
+
+def device_memory(device: torch.device) -> int:
+    """Return a CUDA GPU's total memory in bytes; for other devices, `memory_bytes()`."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory
+    return memory_bytes()
+
+
+# the matrices whose product is timed: enough rows to use the whole device, and this many columns
+RATE_ROWS, RATE_WIDTH = {"cpu": 1_024, "cuda": 16_384}, 1_024
+
+
+def measure_matmul_rate(device: torch.device, precision: str) -> float:
+    """Return a device's floating-point operations per second in a matrix product (median of 3)."""
+    kind, rows = getattr(torch, precision), RATE_ROWS.get(device.type, RATE_ROWS["cpu"])
+    a = torch.ones(rows, RATE_WIDTH // 2, dtype=kind, device=device)
+    b = torch.ones(RATE_WIDTH // 2, RATE_WIDTH, dtype=kind, device=device)
+    seconds = [time_product(a, b) for _ in range(4)][1:]  # the first is only warm-up
+    return 2 * a.numel() * RATE_WIDTH / statistics.median(seconds)
+
+
+def time_product(a: Tensor, b: Tensor) -> float:
+    """Return the seconds from the start of one matrix product until the device has finished it."""
+    synchronise(a.device)
+    start = time.perf_counter()
+    torch.mm(a, b)
+    synchronise(a.device)
+    return time.perf_counter() - start
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait until a GPU has finished all its work; return at once on a CPU."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == APPLE_GPU:
+        torch.mps.synchronize()

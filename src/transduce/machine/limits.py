@@ -1,20 +1,18 @@
-"""What this process may use: memory, CPU cores and open files.
+"""What this process may use: memory, CPU cores, threads and open files.
 
 The limits are those of the machine, of `ulimit`, and of Linux control groups (versions 1 and 2),
 which limit containers and cluster jobs.
 """
 
+import functools
 import math
 import os
 import resource
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from transduce.errors import free_address_bytes
-
-if TYPE_CHECKING:
-    import torch
+from transduce.errors import find_exhaustion, find_spent_address_space, free_address_bytes
 
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the control groups of this process
@@ -47,11 +45,13 @@ def control_groups(controller: str) -> list[str]:
 
 def available_cpus() -> int:
     """Return how many cores this process may use by affinity, cgroup quota and OMP_NUM_THREADS."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    return max(1, math.ceil(min(cores, cgroup_cpu_quota(), omp_num_threads())))
+    return max(1, math.ceil(min(count_cores(), cgroup_cpu_quota(), omp_num_threads())))
+
+
+def count_cores() -> int:
+    """Return how many cores this process may run on by its affinity, or all cores."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
 def omp_num_threads() -> float:
@@ -110,15 +110,6 @@ def list_group_bytes() -> Iterator[float]:
                 yield float(int(limit[0]) - used)
 
 
-def device_memory(device: "torch.device") -> int:
-    """Return a CUDA GPU's total memory in bytes; for other devices, `memory_bytes()`."""
-    if device.type == "cuda":
-        import torch
-
-        return torch.cuda.get_device_properties(device).total_memory
-    return memory_bytes()
-
-
 def memory_bytes() -> int:
     """Return the bytes of main memory, or this process's limit (`ulimit -v`, cgroups) if lower."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
@@ -141,3 +132,32 @@ def open_file_limit() -> float:
     """Return how many files this process may have open at once, or infinity."""
     now = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return math.inf if now == resource.RLIM_INFINITY else float(now)
+
+
+def require_threads(count: int) -> None:
+    """Start `count` threads and end them; raise NotEnoughMemoryError if one cannot be started.
+
+    The same error is raised if `ulimit -v` leaves too little memory for threads and libraries. Call
+    this before libraries start threads: if they cannot, OpenMP's ends the process, and the
+    tokeniser's prints a stack trace.
+    """
+    if spent := find_spent_address_space():
+        raise spent
+    end, started = threading.Event(), list[threading.Thread]()
+    try:
+        for _ in range(count):
+            thread = threading.Thread(target=end.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError as error:
+        raise find_exhaustion(error) or error from None
+    finally:
+        end.set()
+        for thread in started:
+            thread.join()
+
+
+@functools.cache
+def require_encoding_threads() -> None:
+    """Raise NotEnoughMemoryError unless a thread to encode text can be started for each core."""
+    require_threads(count_cores())

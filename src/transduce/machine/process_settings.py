@@ -10,7 +10,7 @@ import gc
 import os
 import sys
 
-from transduce.machine.threads import require_threads
+from transduce.machine.limits import require_threads
 
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # parameter numbers of glibc's mallopt
 NEVER = 2**31 - 1

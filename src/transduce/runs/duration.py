@@ -12,9 +12,8 @@ from typing import final
 import torch
 
 from transduce.errors import short_repr
-from transduce.machine.device import select_device
+from transduce.machine.device import select_device, synchronise
 from transduce.machine.process_settings import use_threads
-from transduce.machine.rate import synchronise
 from transduce.paper.model import Transformer
 from transduce.paper.training import update_weights
 from transduce.recipes.fitted import ModelSize, find_size_table

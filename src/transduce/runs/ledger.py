@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Int32
 
 from transduce.corpus.store import Store
+from transduce.machine.device import measure_matmul_rate
 from transduce.machine.environment import describe_environment
-from transduce.machine.rate import measure_matmul_rate
 from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.tables import TABLE_3

@@ -9,8 +9,8 @@ from jaxtyping import Int
 from transduce.corpus.feed import read_batch
 from transduce.corpus.store import Store
 from transduce.errors import NotEnoughMemoryError, is_out_of_memory
-from transduce.machine.device import select_device
-from transduce.machine.limits import available_cpus, device_memory, free_memory_bytes
+from transduce.machine.device import device_memory, select_device
+from transduce.machine.limits import available_cpus, free_memory_bytes
 from transduce.paper.training import update_weights
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Architecture, Recipe

@@ -1,4 +1,4 @@
-"""Constrained decoding: a model that wraps another model and forbids symbols.
+"""Constrained decoding: forced prefixes, labels and trees, and a model that forbids all else.
 
 A forbidden symbol gets log-probability -inf. The other symbols are not renormalised, so that scores
 remain those of the model. The constraints of all hypotheses are rows of a few tensors, so no step
@@ -6,8 +6,9 @@ has a loop over hypotheses.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, final, overload, runtime_checkable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -16,8 +17,11 @@ from torch.nn.functional import pad
 
 from transduce.packed import move_to_device
 from transduce.paper.search import State, StepwiseModel
+from transduce.settings.fields import require
+from transduce.vocabulary import END
 
 # R rows: one per hypothesis · V symbols
+# D columns of a stack: the most constituents that can be open at once, plus one
 
 FREE = -1  # in place of a symbol id: any symbol is allowed
 
@@ -127,11 +131,7 @@ class ConstrainedSource(Sequence[int]):
     def __len__(self) -> int:
         return len(self.ids)
 
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[int]: ...
-    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - an id, or a slice of them
         return self.ids[index]
 
 
@@ -217,3 +217,242 @@ def with_constraints(
         source if isinstance(source, ConstrainedSource) else ConstrainedSource(source, free)
         for source in sources
     ]
+
+
+# --- Tagging: one label for every word of the source, in BIO with I-X only after B-X or I-X -------
+
+NO_ENTITY = -1  # stands where there is no entity type
+
+
+class LabelKind(IntEnum):
+    """The kinds of a tagger's output symbols; END is recognised by its id, not by a kind."""
+
+    OTHER = 0  # not a label, and never allowed
+    FREE = 1  # allowed after any label: O and B-X; without scheme BIO, every label
+    INSIDE = 2  # allowed only after a label of the same entity type: I-X
+
+
+@final
+@dataclass(frozen=True)
+class LabelSymbols:
+    """The `LabelKind` and entity type of each symbol in a tagger's target vocabulary, by id."""
+
+    kinds: tuple[LabelKind, ...]
+    entities: tuple[int, ...]  # equal for B-X and I-X; NO_ENTITY for other labels
+
+    def __post_init__(self) -> None:
+        assert len(self.kinds) == len(self.entities)
+        assert LabelKind.FREE in self.kinds  # without it no label could come first
+        both = zip(self.kinds, self.entities, strict=True)
+        assert (LabelKind.INSIDE, NO_ENTITY) not in both
+
+
+@final
+@dataclass(frozen=True)
+class LabelConstraint:
+    """The constraint that an output has exactly one label per word, and then END."""
+
+    words: int
+    symbols: LabelSymbols
+
+    @classmethod
+    def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "LabelState":
+        """Build the state of a batch of label constraints before the first label, one row each."""
+        checked = require_kind(constraints, cls)
+        symbols = checked[0].symbols
+        assert all(one.symbols == symbols for one in checked)
+        kinds, entities = move_to_device(torch.tensor([symbols.kinds, symbols.entities]), device)
+        words = move_to_device(torch.tensor([one.words for one in checked]), device)
+        rows = LabelRows(words, torch.full_like(words, NO_ENTITY))
+        return LabelState(kinds, entities, rows)
+
+
+class LabelRows(NamedTuple):
+    """The number of labels that each hypothesis must still append, and its last entity type."""
+
+    labels_left: Int[Tensor, " R"]
+    entity: Int[Tensor, " R"]  # entity type of the last label, or NO_ENTITY
+
+
+@final
+@dataclass(frozen=True)
+class LabelState:
+    """The state of the tagging constraint for all hypotheses of a batch."""
+
+    kinds: Int[Tensor, " V"]  # the `LabelKind` of each symbol
+    entities: Int[Tensor, " V"]  # the entity type of each symbol
+    rows: LabelRows
+
+    def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
+        """Return a mask of the labels that may come next, or END once every word has a label."""
+        assert symbols == len(self.kinds)
+        has_labels = (self.rows.labels_left > 0)[:, None]  # [R 1]
+        continues = (self.kinds == LabelKind.INSIDE) & (self.entities == self.rows.entity[:, None])
+        allowed = has_labels & (continues | (self.kinds == LabelKind.FREE))  # [R V]
+        allowed[:, END] = ~has_labels[:, 0]
+        return allowed
+
+    def advance(self, ids: Int[Tensor, " R"]) -> "LabelState":
+        """Return the tagging constraint's state after each row has appended its label of `ids`."""
+        return replace(self, rows=LabelRows(self.rows.labels_left - 1, self.entities[ids]))
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> "LabelState":
+        """Return the tagging constraint's state of the given rows, in the given order."""
+        return replace(self, rows=LabelRows(*(part.index_select(0, rows) for part in self.rows)))
+
+    def concatenate(self, other: ConstraintState) -> "LabelState":
+        """Return one state of the tagging constraint with the rows of both states."""
+        (second,) = require_kind([other], LabelState)
+        both = zip(self.rows, second.rows, strict=True)
+        return replace(self, rows=LabelRows(*map(torch.cat, both)))
+
+
+# --- Parsing: one well-formed tree over exactly the words of the source ---------------------------
+
+# A tree is written depth first, in three kinds of symbols: a labelled opening of a constituent, a
+# symbol for the next word, and a closing with the label of the innermost open constituent. Each
+# allowed symbol leaves room to finish the tree within the length limit.
+
+
+class TreeSymbolKind(IntEnum):
+    """The kinds of a parser's output symbols; END is recognised by its id, not by a kind."""
+
+    OTHER = 0  # not part of a tree, and never allowed
+    OPEN = 1
+    CLOSE = 2
+    WORD = 3
+
+
+@final
+@dataclass(frozen=True)
+class TreeSymbols:
+    """Kind, label and source word index of each symbol in a parser's target vocabulary, by id."""
+
+    kinds: tuple[TreeSymbolKind, ...]
+    labels: tuple[int, ...]  # equal for opening and closing symbols of one label
+    # The position, from 1, of the word that each symbol stands for, or 0 for any word. Words after
+    # the highest position are counted from 1 again.
+    numbers: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        assert len(self.kinds) == len(self.labels) == len(self.numbers)
+
+
+@final
+@dataclass(frozen=True)
+class TreeConstraint:
+    """The constraint that an output is a tree over `words` words, in at most `limit` symbols."""
+
+    words: int
+    limit: int  # the most symbols of an output, END included
+    symbols: TreeSymbols
+    max_open: int = 10  # the most constituents opened between two words; bounds unary chains
+
+    def __post_init__(self) -> None:
+        require(self.words > 0, "a tree needs a word", "an empty line has no tree")
+        missing = self.words + 3 - self.limit
+        require(
+            missing <= 0,
+            f"a tree over {self.words} words has no room in {self.limit} symbols",
+            f"raise search.extra_length (--extra-length) by {missing} or more",
+        )
+        require(self.max_open > 0, f"max_open must be more than 0, not {self.max_open}")
+
+    @property
+    def max_depth(self) -> int:
+        """The most constituents that can be open at once, by `limit` and `max_open`."""
+        return min((self.limit - self.words - 1) // 2, self.max_open * self.words)
+
+    @classmethod
+    def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "TreeState":
+        """Build the state of a batch of tree constraints before the first symbol, one row each."""
+        trees = require_kind(constraints, cls)
+        symbols = trees[0].symbols
+        assert all(tree.symbols == symbols for tree in trees)
+        table = torch.tensor([symbols.kinds, symbols.labels, symbols.numbers])
+        kinds, labels, numbers = move_to_device(table, device)
+        given = torch.tensor([[t.words, t.limit, t.max_open] for t in trees])
+        words, limits, max_open = move_to_device(given, device).unbind(dim=1)
+        nothing = torch.zeros_like(words)
+        columns = max(tree.max_depth for tree in trees) + 1
+        stack = torch.zeros(len(trees), columns, dtype=torch.int32, device=device)
+        rows = TreeRows(words, limits, nothing, nothing, max_open, nothing, stack)
+        return TreeState(kinds, labels, numbers, max(symbols.numbers), rows)
+
+
+class TreeRows(NamedTuple):
+    """The numbers of words and symbols that each hypothesis has left, and its open constituents."""
+
+    words_left: Int[Tensor, " R"]  # r, the number of words not yet written
+    symbols_left: Int[Tensor, " R"]  # symbols that may still be written, END included
+    depth: Int[Tensor, " R"]  # d, the number of open constituents
+    opened: Int[Tensor, " R"]  # constituents opened since the last word
+    max_open: Int[Tensor, " R"]  # the largest `opened` that is allowed
+    words_read: Int[Tensor, " R"]  # the number of words written
+    stack: Int[Tensor, "R D"]  # the labels of the d open constituents; later columns are unused
+
+
+@final
+@dataclass(frozen=True)
+class TreeState:
+    """The state of the tree constraint for all hypotheses of a batch."""
+
+    kinds: Int[Tensor, " V"]  # the `TreeSymbolKind` of each symbol
+    labels: Int[Tensor, " V"]  # the constituent label of each symbol
+    numbers: Int[Tensor, " V"]  # the position of the word that a symbol stands for; 0: any word
+    highest: int  # the highest of `numbers`; counting then restarts at 1; 0: no symbol has a number
+    rows: TreeRows
+
+    def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
+        """Return a mask of the next symbols that let an output still become a well-formed tree.
+
+        At least r + d + 1 symbols are always left: one for each of r remaining words, one to close
+        each of d open constituents, and END. Opening a constituent uses one symbol and requires
+        another.
+        """
+        assert symbols == len(self.kinds)
+        words, left, depth, opened, max_open, read, stack = self.rows
+        has_words = words > 0
+        may_open = has_words & (opened < max_open) & (left >= words + depth + 3)
+        may_close = (opened == 0) & (depth > has_words.int())  # the root closes after all words
+        may_read = has_words & (depth > 0)
+        by_kind = torch.stack([torch.zeros_like(has_words), may_open, may_close, may_read], dim=1)
+        top = stack.gather(1, (depth - 1).clamp(min=0)[:, None])  # [R 1]
+        allowed = by_kind[:, self.kinds]  # [R V]
+        allowed &= (self.labels == top) | (self.kinds != TreeSymbolKind.CLOSE)
+        if self.highest:
+            allowed &= (self.numbers == 0) | (self.numbers == read[:, None] % self.highest + 1)
+        allowed[:, END] = (words == 0) & (depth == 0)
+        return allowed
+
+    def advance(self, ids: Int[Tensor, " R"]) -> "TreeState":
+        """Return the tree constraint's state after each row has appended its symbol of `ids`."""
+        words, left, depth, opened, max_open, read, stack = self.rows
+        kinds, labels = self.kinds[ids], self.labels[ids]
+        opens, is_word = (kinds == TreeSymbolKind.OPEN).int(), kinds == TreeSymbolKind.WORD
+        closes = (kinds == TreeSymbolKind.CLOSE).int()
+        rows = TreeRows(
+            words - is_word.int(),
+            left - 1,
+            # dead hypotheses may open or close too many constituents
+            (depth + opens - closes).clamp(0, stack.shape[1] - 1),
+            (opened + opens).masked_fill(is_word, 0),
+            max_open,
+            read + is_word.int(),
+            stack.scatter(1, depth[:, None], labels[:, None].to(stack.dtype)),
+        )
+        return replace(self, rows=rows)
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> "TreeState":
+        """Return the tree constraint's state of the given rows, in the given order."""
+        return replace(self, rows=TreeRows(*(part.index_select(0, rows) for part in self.rows)))
+
+    def concatenate(self, other: ConstraintState) -> "TreeState":
+        """Return one state with the rows of both tree states; stacks are padded to equal width."""
+        (second,) = require_kind([other], TreeState)
+        both = (self.rows, second.rows)
+        width = max(rows.stack.shape[1] for rows in both)
+        padded = [
+            rows._replace(stack=pad(rows.stack, (0, width - rows.stack.shape[1]))) for rows in both
+        ]
+        return replace(self, rows=TreeRows(*map(torch.cat, zip(*padded, strict=True))))

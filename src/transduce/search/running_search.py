@@ -63,26 +63,23 @@ class RunningSearch(Generic[State]):
         """Add sources to the waiting ones; their keys are the source indices in the results."""
         self.waiting.update(sources)
 
+    @torch.inference_mode()
     def drop(self, indices: Collection[int]) -> None:
         """Remove the sources with these indices, whether they wait or run."""
         for index in indices:
             self.waiting.pop(index, None)
         if self.active is None:
             return
-        present = self.active.beams.sentences.tolist()
-        kept = [place for place, index in enumerate(present) if index not in indices]
-        if len(kept) < len(present):
-            self.active = self.select(kept) if kept else None
-
-    @torch.inference_mode()
-    def select(self, kept: Sequence[int]) -> ActiveBatch[State]:
-        """Return a batch of the sentences at places `kept`; it must replace `self.active`."""
-        assert self.active
         beams = self.active.beams
-        rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)
-        chosen = rows.view(len(beams.sentences), -1)[list(kept)].flatten()
-        state = self.model.reorder(self.active.model_state, chosen)
-        return ActiveBatch(state, select_sentences(beams, kept))
+        present = beams.sentences.tolist()
+        kept = [place for place, index in enumerate(present) if index not in indices]
+        if not kept:
+            self.active = None
+        elif len(kept) < len(present):
+            rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)
+            chosen = rows.view(len(present), -1)[kept].flatten()
+            state = self.model.reorder(self.active.model_state, chosen)
+            self.active = ActiveBatch(state, select_sentences(beams, kept))
 
     def clear(self) -> list[int]:
         """Remove all sources and return their indices."""

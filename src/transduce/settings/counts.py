@@ -12,7 +12,6 @@ Table 3 that have the same d_model do not depend on V.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import final
 
 from transduce.settings.architecture import Architecture
@@ -167,9 +166,7 @@ def count_positions(a: Architecture) -> LayerCounts:
 
 # For each value of `architecture.tie_embeddings`: the number of separate matrices over the source
 # vocabulary, and the number over the target vocabulary.
-MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {"all": (0, 1), "target": (1, 1), "none": (1, 2)}
-)
+MATRICES: Mapping[str, tuple[int, int]] = {"all": (0, 1), "target": (1, 1), "none": (1, 2)}
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:

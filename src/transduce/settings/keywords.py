@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
-from types import MappingProxyType, UnionType
+from types import UnionType
 from typing import Any
 
 from transduce.errors import short_repr, suggest_names
@@ -11,9 +11,11 @@ from transduce.settings.fields import require, require_flag
 from transduce.settings.recipe import Recipe
 
 # the annotation of an argument -> the types of its values, and their name
-KINDS: Mapping[object, tuple[type | UnionType, str]] = MappingProxyType(
-    {str: (str, "a string"), int: (int, "a whole number"), float: (int | float, "a number")}
-)
+KINDS: Mapping[object, tuple[type | UnionType, str]] = {
+    str: (str, "a string"),
+    int: (int, "a whole number"),
+    float: (int | float, "a number"),
+}
 
 
 @cache

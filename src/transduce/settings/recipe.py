@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import re
-import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,38 +18,35 @@ from transduce.settings.training import Training
 Value = str | int | float | bool
 CHANGE = re.compile(r", (?=[a-z]+\.\w+=)")  # between the changes that a derived name lists
 TITLE = re.compile(r"(\S+, )?\d+\+\d+ layers, [\d,]+ updates?")  # what `build_title` returns
-MOST_NAME_CHARACTERS = (
-    60  # `shorten_name` shortens a longer name, which may list a recipe's changed settings
-)
-GROUPS: Mapping[str, type] = types.MappingProxyType(
-    {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
-)
-SETTINGS: "Mapping[str, tuple[str, dataclasses.Field[Any]]]" = types.MappingProxyType(
-    {
-        f"{group}.{field.name}": (group, field)
-        for group, kind in GROUPS.items()
-        for field in dataclasses.fields(kind)
-    }
-)  # the group and the dataclass field of each setting, by its path
+MOST_NAME_CHARACTERS = 60  # a longer name, which may list changed settings, is shortened
+GROUPS: Mapping[str, type] = {
+    "architecture": Architecture,
+    "data": Data,
+    "training": Training,
+    "search": Search,
+}
+SETTINGS: "Mapping[str, tuple[str, dataclasses.Field[Any]]]" = {
+    f"{group}.{field.name}": (group, field)
+    for group, kind in GROUPS.items()
+    for field in dataclasses.fields(kind)
+}  # the group and the dataclass field of each setting, by its path
 
 # line ends, control characters, and halves of surrogate pairs, which no file in UTF-8 holds
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 UPDATES = "data.source_tokens and data.target_tokens, the tokens of an update"
-NAMES_ELSEWHERE: Mapping[str, str] = types.MappingProxyType(
-    {
-        "lr": "training.learning_rate_factor, which multiplies the paper's formula",
-        "learning_rate": "training.learning_rate_factor, which multiplies the paper's formula",
-        "epochs": "training.steps, the number of updates",
-        "max_steps": "training.steps, the number of updates",
-        "batch_size": f"{UPDATES}; search.batch_size when translating",
-        "batch_tokens": UPDATES,
-        "warmup_steps": "training.warmup",
-        "vocab_size": "data.vocabulary_size",
-        "num_layers": "architecture.layers",
-        "num_heads": "architecture.heads",
-        "hidden_size": "architecture.d_model and architecture.d_ff",
-    }
-)  # from a setting's name in other programs to a hint at ours
+NAMES_ELSEWHERE: Mapping[str, str] = {
+    "lr": "training.learning_rate_factor, which multiplies the paper's formula",
+    "learning_rate": "training.learning_rate_factor, which multiplies the paper's formula",
+    "epochs": "training.steps, the number of updates",
+    "max_steps": "training.steps, the number of updates",
+    "batch_size": f"{UPDATES}; search.batch_size when translating",
+    "batch_tokens": UPDATES,
+    "warmup_steps": "training.warmup",
+    "vocab_size": "data.vocabulary_size",
+    "num_layers": "architecture.layers",
+    "num_heads": "architecture.heads",
+    "hidden_size": "architecture.d_model and architecture.d_ff",
+}  # from a setting's name in other programs to a hint at ours
 
 
 @final

@@ -5,7 +5,6 @@ The module of a task is imported when the task is first asked for.
 
 from collections.abc import Mapping
 from importlib import import_module
-from types import MappingProxyType
 
 from transduce.settings import Data
 from transduce.settings.fields import require
@@ -25,20 +24,20 @@ __all__ = [
     "require_task",
 ]
 
-TASKS: Mapping[str, str] = MappingProxyType(  # task -> the module whose `KINDS` has it
-    {
-        "translation": "text",
-        "copy": "text",
-        "reverse": "text",
-        "sort": "text",
-        "parsing": "parsing",
-        "tagging": "tagging",
-        "signal": "signal",
-    }
-)
-WHAT_MODELS_DO: Mapping[str, str] = MappingProxyType(  # by the name of a task's class
-    {"TextToText": "translates", "Parsing": "parses", "Tagging": "tags"}
-)
+TASKS: Mapping[str, str] = {  # task -> the module whose `KINDS` has it
+    "translation": "text",
+    "copy": "text",
+    "reverse": "text",
+    "sort": "text",
+    "parsing": "parsing",
+    "tagging": "tagging",
+    "signal": "signal",
+}
+WHAT_MODELS_DO: Mapping[str, str] = {  # by the name of a task's class
+    "TextToText": "translates",
+    "Parsing": "parses",
+    "Tagging": "tags",
+}
 
 
 def find_task_kind(data: Data) -> TaskKind:

@@ -34,7 +34,7 @@ from transduce.vocabulary.tag_lexicon import TagLexicon
 from transduce.vocabulary.vocabulary import Vocabularies
 
 if TYPE_CHECKING:
-    from transduce.search.tree_constraint import TreeConstraint, TreeSymbols
+    from transduce.search.constraints import TreeConstraint, TreeSymbols
 
 
 @final
@@ -98,7 +98,7 @@ class Parsing(SentenceTask):
     @cached_property
     def tree_symbols(self) -> "TreeSymbols":
         """The kind, label index and word position (0 for any word) of each target id."""
-        from transduce.search.tree_constraint import TreeSymbolKind, TreeSymbols  # imports torch
+        from transduce.search.constraints import TreeSymbolKind, TreeSymbols  # imports torch
 
         symbols = classify_symbols(self.target.symbols[BEGIN + 1 :], self.form)
         labels = {label: index for index, label in enumerate({one.label: 0 for one in symbols})}
@@ -114,7 +114,7 @@ class Parsing(SentenceTask):
     def constraint(self, line: str, search: Search) -> "TreeConstraint":
         """Return the constraint that the output is a tree over exactly the words of a sentence."""
         from transduce.paper.search import max_output_length  # imports torch
-        from transduce.search.tree_constraint import TreeConstraint
+        from transduce.search.constraints import TreeConstraint
 
         word_count = len(split_words(line))
         limit = max_output_length(word_count, search.extra_length) + 1

@@ -95,12 +95,10 @@ def encode_lines(
 
     InputError for any other line; it names `setting`, which `row` comes from.
     """
+    lines = list(lines)
+    signals = [require_row(line, row, setting) for line in lines]
     if not row:
-        lines = list(lines)
-        for line in lines:
-            require_row(line, row, setting)
         return [[*ids, END] for ids in vocabulary.encode_batch(lines)]
-    signals = (require_row(line, row, setting) for line in lines)
     return [[*(FIRST + one for one in signal.samples), END] for signal in signals if signal]
 
 

@@ -19,7 +19,7 @@ from transduce.text.words import normalise_blanks, split_words, to_source_text
 from transduce.vocabulary import BEGIN
 
 if TYPE_CHECKING:
-    from transduce.search.label_constraint import LabelConstraint, LabelSymbols
+    from transduce.search.constraints import LabelConstraint, LabelSymbols
 
 METRICS = {
     "bio": ("spans", "accuracy"),
@@ -83,7 +83,7 @@ class Tagging(SentenceTask):
     @cached_property
     def label_symbols(self) -> "LabelSymbols":
         """The `LabelKind` and the entity type of every target id, for constrained decoding."""
-        from transduce.search.label_constraint import (  # imports torch
+        from transduce.search.constraints import (  # imports torch
             NO_ENTITY,
             LabelKind,
             LabelSymbols,
@@ -106,7 +106,7 @@ class Tagging(SentenceTask):
 
     def constraint(self, line: str, search: Search) -> "LabelConstraint":  # noqa: ARG002
         """Return the constraint that the output has one valid label of the scheme per token."""
-        from transduce.search.label_constraint import LabelConstraint  # imports torch
+        from transduce.search.constraints import LabelConstraint  # imports torch
 
         return LabelConstraint(len(split_words(line)), self.label_symbols)
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import ClassVar, final
 
 from transduce.settings import Data
@@ -78,11 +77,9 @@ def build_kind(build: Callable[[Vocabulary, Vocabulary], Task]) -> TaskKind:
 
 
 TRANSLATION = replace(build_kind(Translation), sides=("", ""))
-KINDS: Mapping[str, TaskKind] = MappingProxyType(
-    {
-        "translation": TRANSLATION,
-        "copy": build_kind(partial(Toy, action="copies")),
-        "reverse": build_kind(partial(Toy, action="reverses")),
-        "sort": build_kind(partial(Toy, action="sorts")),
-    }
-)
+KINDS: Mapping[str, TaskKind] = {
+    "translation": TRANSLATION,
+    "copy": build_kind(partial(Toy, action="copies")),
+    "reverse": build_kind(partial(Toy, action="reverses")),
+    "sort": build_kind(partial(Toy, action="sorts")),
+}

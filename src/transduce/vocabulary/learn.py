@@ -9,7 +9,7 @@ from typing import Any, cast
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError, suggest_names
-from transduce.machine.threads import require_encoding_threads
+from transduce.machine.limits import require_encoding_threads
 from transduce.vocabulary.kinds import KINDS, build_closed_list, learn_word_level
 from transduce.vocabulary.symbols import BLANKS, BYTES, SPECIALS, Merge, list_symbols
 from transduce.vocabulary.vocabulary import Vocabulary, require_no_surrogates

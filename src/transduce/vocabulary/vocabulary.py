@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from transduce.durable.json import parse_json
 from transduce.errors import FolderError
-from transduce.machine.threads import require_encoding_threads
+from transduce.machine.limits import require_encoding_threads
 from transduce.text.arguments import require_encodable
 from transduce.vocabulary.kinds import read_kind
 from transduce.vocabulary.symbols import SPECIALS, VocabularyKind, assign_ids, make_readable

@@ -13,8 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.equip import choose_operations
-from transduce.mixing import find_mixing
-from transduce.mixing.layers import ConvolutionLayer, RecurrentLayer
+from transduce.mixing import ConvolutionLayer, RecurrentLayer, find_mixing
 from transduce.paper.model import SelfAttention, initialise
 from transduce.settings import Architecture
 from transduce.settings.counts import count_mixing

@@ -36,7 +36,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from transduce.inference.evaluate import today
 from transduce.machine.environment import describe_environment
 from transduce.machine.limits import memory_bytes
-from transduce.mixing.layers import RecurrentLayer
+from transduce.mixing import RecurrentLayer
 from transduce.paper.model import initialise
 from transduce.reproduce.layer_costs.layers import (
     EXACT,

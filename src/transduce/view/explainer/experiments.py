@@ -19,7 +19,7 @@ from transduce.equip import choose_operations
 from transduce.inference.attention_weights import AttentionBySentence
 from transduce.inference.outputs import combine_models, fit_batch_size
 from transduce.inference.translator import Translator
-from transduce.mixing.layers import RecomputingModel
+from transduce.mixing import RecomputingModel
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.paper.operations import AttentionMask, BatchAttention, Operations

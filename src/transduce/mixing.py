@@ -1,16 +1,16 @@
-"""Replacements of self-attention: Table 1's other layers, attention to a square of a picture
+"""Token mixing: self-attention or, as `architecture.mixing` names it, another layer of Table 1
 
-A recurrent or convolutional layer takes the place of self-attention (section 4); the rest of the
-model is the same. In the encoder a position depends on earlier and later positions, in the decoder
-on earlier ones only. Like the projections of attention, the convolutions have no biases and no
-non-linearity, since the feed-forward network follows. Such layers have no cache: `RecomputingModel`
-computes every prefix anew.
+A recurrent or convolutional layer takes the place of self-attention (section 4), and pictures have
+self-attention to squares; the rest of the model is the same. In the encoder a position depends on
+earlier and later positions, in the decoder on earlier ones only. Like the projections of attention,
+the convolutions have no biases and no non-linearity, since the feed-forward network follows. Such
+layers have no cache: `RecomputingModel` computes every prefix anew.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,14 +18,40 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from transduce.packed import Packed, compute_sentence_starts, move_to_device
-from transduce.paper.model import EncoderOutput, Linear, SelfAttention, Transformer, fill_glorot
+from transduce.paper.model import (
+    BuildMixing,
+    EncoderOutput,
+    Linear,
+    SelfAttention,
+    StepwiseTransformer,
+    Transformer,
+    build_self_attention,
+    fill_glorot,
+)
 from transduce.paper.operations import AttentionMask, Operations
+from transduce.paper.search import StepwiseModel
 from transduce.settings import Architecture
 
 # B sentences · T tokens of a whole batch, end to end · k positions of a kernel
 # R rows, one for each hypothesis · S tokens of a row's source · V symbols
 
 MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change nothing
+
+
+def find_mixing(sizes: Architecture) -> BuildMixing:
+    """Return the function that builds a layer's token mixing: self-attention or a replacement."""
+    is_plain = sizes.mixing == "self-attention" and not sizes.neighbourhood_row
+    return build_self_attention if is_plain else build_layer
+
+
+def build_stepwise_model(
+    model: Transformer, operations: Operations | None = None
+) -> StepwiseModel[Any]:
+    """Return a model for a search, with a KV cache if its layers allow it, else without one."""
+    sizes = model.sizes
+    is_grid = sizes.neighbourhood_row and sizes.decoder_neighbourhood
+    has_cache = sizes.mixing == "self-attention" and not is_grid
+    return (StepwiseTransformer if has_cache else RecomputingModel)(model, operations)
 
 
 def build_layer(
