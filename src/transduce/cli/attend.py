@@ -299,23 +299,21 @@ def find_best_heads(
             strength = round(one.strength, 4)
             display.print_json({"layer": one.layer, "heads": one.heads, "strength": strength})
     else:
-        read = f"weight from {figure.word!r} on {' + '.join(figure.read)}"
+        read = " + ".join(figure.read)
+        display.print_result(
+            f"weight from {figure.word!r} on {read}" if figure.word else "difference of two heads"
+        )
+        best = [(one, " and ".join(map(str, one.heads))) for one in ranked[:PRINTED]]
         rows = [
-            [
-                f"{one.strength:.3f}",
-                f"layer {one.layer}",
-                f"head {' and '.join(map(str, one.heads))}",
-            ]
-            for one in ranked[:PRINTED]
+            [f"{one.strength:.3f}", f"layer {one.layer}", f"head {heads}"] for one, heads in best
         ]
-        display.print_result(read if figure.word else "difference of two heads")
         display.print_result(*display.align_columns(rows))
-    if figure.word and not as_json:
-        counts = figures.count_strong(ranked).items()
-        text = ", ".join(f"layer {layer}: {count}" for layer, count in counts)
-        display.print_result(f"heads with at least {figures.STRONG}: {text}")
-    layer, heads = figures.choose_heads(ranked, figure)
-    return replace(options, layer=layer, heads=heads)
+        if figure.word:
+            counts = figures.count_strong(ranked).items()
+            text = ", ".join(f"layer {layer}: {count}" for layer, count in counts)
+            display.print_result(f"heads with at least {figures.STRONG}: {text}")
+    layer, chosen = figures.choose_heads(ranked, figure)
+    return replace(options, layer=layer, heads=chosen)
 
 
 def survey_corpus(

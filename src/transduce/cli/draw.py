@@ -16,6 +16,7 @@ from transduce.errors import InputError
 from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
 from transduce.settings.fields import require
+from transduce.view.drawings.axes import BASE
 
 FIGURES = ("model", "attention")
 
@@ -67,7 +68,7 @@ def command(
     options.require_writable(output)
 
     draw: Callable[..., str] = getattr(transduce, f"draw_{what}")
-    named = recipes or [KnownRecipe(by_name("table3/base"))]
+    named = recipes or [KnownRecipe(by_name(BASE))]
     chosen = [one.with_recipe(customise_recipe(one.recipe, dict(changes))) for one in named]
     given = {"positions": positions, "steps": steps, "language": language, "theme": theme}
     chosen_options: dict[str, Any] = {

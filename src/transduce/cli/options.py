@@ -144,7 +144,8 @@ def option(about: str, *names: str, default: Any = None, **attributes: Any) -> A
 
 def flag(about: str, *names: str) -> Any:  # noqa: ANN401
     """Declare an option without a value, as `option` does; it makes the parameter True."""
-    return option(about, *names, default=False, is_flag=True)
+    # with a type, click 8.2.0 gives a flag no value
+    return option(about, *names, default=False, is_flag=True, type=None)
 
 
 def argument(**attributes: Any) -> Any:  # noqa: ANN401

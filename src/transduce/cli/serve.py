@@ -40,6 +40,7 @@ def command(
     api_key: str | None = option(
         "The key that requests must carry. The environment variable TRANSDUCE_API_KEY sets it "
         "without showing it to other users of this machine.",
+        # click's envvar takes an empty value as none
         default=lambda: os.environ.get("TRANSDUCE_API_KEY"),
     ),
     allowed_hosts: tuple[str, ...] = option(

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shutil
 import socket
 import tempfile
 import threading
@@ -175,6 +176,15 @@ def test_a_run_that_has_not_begun_is_waited_for(tmp_path):
         stream = Stream(server, 0)
         write_log(tmp_path / "run", [update(1)])
         assert json.loads(stream.lines()[0][0])["step"] == 1
+
+
+def test_a_run_that_is_deleted_and_begun_anew_is_waited_for(run):
+    with serve(run) as server:
+        shutil.rmtree(run)
+        assert '"cells":0' in ask(server).read().decode()
+        run.mkdir()
+        write_log(run, [update(1)])
+        assert '"offset":0' not in ask(server).read().decode()
 
 
 def test_an_endless_line_is_one_line_that_is_not_read(run, monkeypatch):

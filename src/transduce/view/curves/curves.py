@@ -22,7 +22,6 @@ from transduce.runs.plots import encode_image
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
 from transduce.training.journal import LOG
-from transduce.view.curves.page import build_curves_page
 from transduce.view.curves.read_log import RunLog, Updates, Validation, read_run_log
 
 OUTPUT_KINDS = {".html": "page", ".svg": "picture", ".png": "picture", ".csv": "figures"}
@@ -66,11 +65,10 @@ def curves(
         (curve,) = transduce.curves("run", output="curves.html")
         perplexities = [point.perplexity for point in curve.points]
     """
-    kind, file = "", Path()
-    if output is not None:
-        file = read_path("output", output)
+    file = None if output is None else read_path("output", output)
+    if output is not None and file is not None:
         require_file_name(output)
-        kind = require_curves_output(file)
+        require_curves_output(file)
     require(bool(runs), "no run was named", "transduce.curves('run')")
     folders = [read_path("runs", run) for run in runs]
     named = zip(name_runs(folders), folders, strict=True)
@@ -84,10 +82,12 @@ def curves(
     found = tuple(
         RunCurve(name, folder, tuple(compute_points(log))) for name, (folder, log) in logs.items()
     )
-    if output is not None:
-        if kind == "figures":
+    if file is not None:
+        if file.suffix == ".csv":
             data = encode_csv(found)
-        elif kind == "page":
+        elif file.suffix == ".html":
+            from transduce.view.curves.page import build_curves_page
+
             data = build_curves_page(logs, full=full)
         else:
             data = draw_curves({name: log for name, (_, log) in logs.items()}, file.suffix[1:])

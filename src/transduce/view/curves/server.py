@@ -50,7 +50,6 @@ def read_growing_log(run: Path) -> RunLog:
 
     Lines that a resume made void are left out.
     """
-    require_folder(run, RUN_HINT)
     path = run / LOG
     part = empty_part() if is_missing(path) else read_cached_log(path)
     return resolve_resumes(replace(part, tail=b""))
@@ -99,6 +98,7 @@ class CurvesServer(ThreadingHTTPServer):
         require(bool(runs), "no run was named", "transduce curves run --serve")
         self.names, self.runs = name_runs(runs), runs
         for run in runs:
+            require_folder(run, RUN_HINT)
             read_growing_log(run)  # raises an error if it cannot be read
         self.streams, self.closed = BoundedSemaphore(MAX_STREAMS), Event()
         try:

@@ -27,11 +27,10 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.tasks import find_task_kind
 from transduce.text.arguments import describe_value, is_pair, require_count
-from transduce.view.drawings.axes import INK, QUIET, Number, build_svg, draw_text
+from transduce.view.drawings.axes import BASE, INK, QUIET, Number, build_svg, draw_text
 from transduce.view.page.document import read_texts
 
 Point = tuple[Number, Number]
-BASE = "table3/base"
 LANGUAGES, THEMES = ("en", "de"), ("auto", "light", "dark")
 
 COLOURS = {  # by kind of block: the paper's colour, and ours for the dark theme

@@ -7,6 +7,7 @@ from typing import final
 
 from transduce.text.xml import escape_xml
 
+BASE = "table3/base"  # the recipe of a drawing that none is named for
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 INK, QUIET, EDGE = "#1f2328", "#57606a", "#d0d7de"
 CATEGORY10 = (  # colours of lines, and of heads in the paper's figures: those of d3

@@ -14,6 +14,7 @@ from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.text.arguments import require_count
 from transduce.view.drawings.axes import (
+    BASE,
     CATEGORY10,
     QUIET,
     Axis,
@@ -23,7 +24,6 @@ from transduce.view.drawings.axes import (
     draw_text,
 )
 
-BASE = "table3/base"
 POSITIONS = 100
 MAX_POSITIONS = 2_000  # a file with more would have many megabytes
 MAX_NUMBERS = 4_000_000  # sines and cosines in a picture
