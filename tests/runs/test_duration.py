@@ -27,7 +27,7 @@ from transduce.scores.score import Score
 from transduce.settings import Recipe, Training
 from transduce.settings.recipe import with_changes
 from transduce.training.distributed.rank import ProcessRank
-from transduce.training.progress import Progress, TrainingCallbacks, Validation
+from transduce.training.progress import Progress, TrainingCallbacks, Validation, ValidationResult
 
 PAIRS = sentences(250, seed=1)
 SMALL: dict[str, Any] = {"architecture.layers": 1, "training.threads": 1}
@@ -222,3 +222,18 @@ def test_a_model_that_hardly_reads_its_source_is_told_at_the_end(value, is_told)
     progress = Progress(step=3_000, last_validation=Validation(step=3_000, nats=3.6, score=score))
     ended = describe_end(Path("run"), Training(steps=3_000), progress, finished=True)
     assert [("BLEU of 0.32" in line and "=6000" in line) for line in ended[1:]] == [True] * is_told
+
+
+@pytest.mark.parametrize(
+    ("nats", "every", "is_told"),
+    [((3.6, 3.5), 1_500, True), ((3.4, 3.5), 1_500, False), ((3.5,), 3_000, False)],
+)
+def test_a_development_loss_that_fell_to_the_end_is_told(nats, every, is_told):
+    progress = Progress()
+    for step, value in enumerate(nats, start=1):
+        progress = replace(progress, step=step * every).after_validation(
+            ValidationResult(nats=value)
+        )
+    training = Training(steps=3_000, validate_every=every)
+    (line,) = describe_end(Path("run"), training, progress, finished=True)
+    assert ("still falling" in line) == is_told

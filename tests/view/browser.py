@@ -1,9 +1,13 @@
-"""Headless Chromium, driven by the WebDriver protocol with the standard library alone."""
+"""Headless Chromium, driven by the WebDriver protocol with the standard library alone.
+
+`TEST_BROWSER=firefox` or `webkit` opens another browser instead (tests/view/engines.py).
+"""
 
 import base64
 import http.client
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -199,6 +203,10 @@ class Browser:
         """Return the messages of the console since the last time: errors, refusals, logs."""
         return [f"{one['level']}: {one['message']}" for one in self.logged("browser")]
 
+    def refusals(self) -> list[str]:
+        """Return the messages of the console on what the page's policy has refused."""
+        return [one for one in self.console() if re.search("Content.Security.Policy", one)]
+
     def requests(self) -> list[str]:
         """Return the addresses that were requested since the last time, without the page itself."""
         messages = (json.loads(one["message"])["message"] for one in self.logged("performance"))
@@ -208,7 +216,16 @@ class Browser:
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:
-    """Start a browser with an empty profile and end it; without Chromium the test is skipped."""
+    """Start a browser with an empty profile and end it; if it is not here the test is skipped."""
+    if engine := os.environ.get("TEST_BROWSER"):
+        from tests.view.engines import open_window
+
+        with (
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+            open_window(Path(folder), engine) as window,
+        ):
+            yield window
+        return
     if not (CHROMIUM and DRIVER):
         pytest.skip("skipped: chromium is not here")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, driver(folder) as port:

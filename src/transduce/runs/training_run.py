@@ -527,8 +527,11 @@ def describe_end(
     early = f", {patience}" if progress.step < training.steps else ""
     steps = f"{progress.step:,} step{'s' * (progress.step != 1)}"
     minutes = progress.seconds / 60
-    lines = [f"trained {steps} in {minutes:.1f} minutes{skipped}{early}: {folder}"]
-    score = progress.last_validation.score if progress.last_validation else None
+    last = progress.last_validation
+    falls = last and last.nats == progress.best_nats and last.step > training.validate_every
+    falling = ", the development loss still falling" if falls and not early else ""
+    lines = [f"trained {steps} in {minutes:.1f} minutes{skipped}{early}{falling}: {folder}"]
+    score = last.score if last else None
     is_low = score is not None and score.name == "BLEU" and score.value < LOW_BLEU
     if score and is_low and not early and progress.step >= MANY_UPDATES:
         lines.append(

@@ -19,7 +19,8 @@ Object.assign(page, { hover: null, before: undefined, active: { side: "", unit: 
 delete documentElement.dataset.theme;
 if (activeElement !== body) activeElement.blur();
 scrollTo(0, 0);
-history.replaceState(null, "", "#" + arguments[0]);
+const link = "#" + arguments[0];
+try { history.replaceState(null, "", link); } catch { location.hash = link; }
 dispatchEvent(new HashChangeEvent("hashchange"));
 """
 

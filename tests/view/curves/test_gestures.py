@@ -203,6 +203,18 @@ def test_the_point_moves_in_a_page_whose_address_may_not_change(opened):
     browser.wait("transduce.app.state.logX")
 
 
+def test_a_link_that_the_browser_refused_is_put_into_the_address_later(opened):
+    """Safari refuses a hundred and first change within ten seconds."""
+    browser = opened()
+    browser.run("history.replaceState = () => { throw new DOMException('', 'SecurityError'); }")
+    browser.run("const wait = setTimeout; window.setTimeout = (act, _, link) => wait(act, 9, link)")
+    browser.click("#log-x")
+    browser.wait("transduce.app.state.logX")
+    assert link(browser) == ""
+    browser.run("delete history.replaceState")
+    browser.wait("location.hash === '#logx=1'")
+
+
 def test_a_link_that_is_followed_in_an_open_page_changes_it(opened):
     browser = opened("smooth=2")
     browser.run("location.hash = 'x=tokens&logx=1&off=1'")

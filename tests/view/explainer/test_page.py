@@ -47,7 +47,7 @@ AGAIN = """
 const { body, activeElement } = document;
 for (const one of document.querySelectorAll("details")) one.open = false;
 if (activeElement !== body) activeElement.blur();
-history.replaceState(null, "", "#");
+try { history.replaceState(null, "", "#"); } catch { location.hash = "#"; }
 dispatchEvent(new HashChangeEvent("hashchange"));
 """
 
@@ -549,6 +549,27 @@ def test_a_piece_that_is_taken_or_a_number_that_is_set_shows_both_translations_i
     opened.wait("transduce.page.ready && transduce.page.before")
     for one in ("#before-text", "#after-text"):
         assert opened.run(IN_SIGHT, one), one
+
+
+def test_the_sentence_is_seen_whole_and_its_box_is_no_higher(opened):
+    def lines():
+        return opened.run("""
+            const box = document.getElementById('text'), { lineHeight } = getComputedStyle(box);
+            return [box.scrollHeight, box.clientHeight].map(one => one / parseFloat(lineHeight));
+        """)
+
+    assert lines() == pytest.approx([1, 1])
+    change(opened, text="the red house " * 12)
+    needed, high = lines()
+    assert needed == pytest.approx(high)
+    assert needed > 3
+    opened.resize(390)
+    opened.next_frame()
+    needed, narrow = lines()
+    assert needed == pytest.approx(narrow)
+    assert narrow > high
+    opened.type_into("#text", "Control+a", "a")
+    assert lines() == pytest.approx([1, 1])
 
 
 def test_no_switch_is_in_a_scroll_of_its_own_and_the_result_stays_in_sight(opened):

@@ -18,8 +18,8 @@ VIEW = Path(__file__).parents[3] / "src/transduce/view"
         ('const s = "a  // b  /* c */";\n', 'let s="a  // b  /* c */";'),
         ("const t = `${a}  //  ${b}`;\n", "let t=`${a}  //  ${b}`;"),
         ("x.replace(/[ /]  '/g, a / b);\n", "x.replace(/[ /]  '/g,a/b);"),
-        ("if (a) {\n  b();\n  c = d\n    ? 1 : 2;\n}\nf();\n", "if(a){b();c=d?1:2}\nf();"),
-        ("a = b\n  c()\n", "a=b\nc()\n"),
+        ("if (a) {\n  b();\n  c = d\n    ? 1 : 2;\n}\nf();\n", "if(a){b();c=d?1:2}f();"),
+        ("a = b\n  c()\n", "a=b\nc()"),
         ("const a = 1;\nconst b = 2;\nlet c;\n", "let a=1,b=2,c;"),
         ("const a = 1; const b = (c, d); const [e] = f;\n", "let a=1,b=(c,d),[e]=f;"),
         ("b(); const c = 1; let d = 2; const e = 3;\n", "b();let c=1,d=2,e=3;"),
@@ -33,7 +33,7 @@ VIEW = Path(__file__).parents[3] / "src/transduce/view"
         ("f({\n  a: 1,\n  b,\n});\n", "f({a:1,b});"),
         (
             "function f() {}\nconst a = 1;\nasync function g() {}\nf()\n",
-            "function f(){}let a=1;async function g(){}\nf()\n",
+            "function f(){}let a=1;async function g(){}f()",
         ),
     ],
 )
@@ -54,9 +54,9 @@ def test_a_style_sheet_keeps_its_blanks_between_words():
     style = (
         "/* one */\na b:hover {\n  color: red; margin: 0 1px;\n}\n@media (x: y) { a { b: c; } }\n"
     )
-    assert squeeze_style(style) == "a b:hover{color:red;margin:0 1px}\n@media (x:y){a{b:c}}\n"
+    assert squeeze_style(style) == "a b:hover{color:red;margin:0 1px}@media (x:y){a{b:c}}"
 
 
 def test_a_name_in_a_selector_loses_its_quotes():
     style = 'a[b="true"]:hover { c: "d e"; }\n[e="1"] { f: "g"; }\n'
-    assert squeeze_style(style) == 'a[b=true]:hover{c:"d e"}\n[e="1"]{f:"g"}\n'
+    assert squeeze_style(style) == 'a[b=true]:hover{c:"d e"}[e="1"]{f:"g"}'

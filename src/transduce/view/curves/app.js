@@ -23,17 +23,9 @@ class App {
   change(changes) {
     Object.assign(this.state, changes);
     this.state.smooth = smoothWindow(this.state.smoothLevel);
-    this.link();
+    putLink(writeLink(this.state));
     showControls(this);
     this.draw();
-  }
-
-  /** Puts the state into the address of the page. */
-  link() {
-    const link = writeLink(this.state);
-    try {
-      history.replaceState(null, "", link ? `#${link}` : location.pathname + location.search);
-    } catch { /* after too many changes, or in a frame without an address of its own */ }
   }
 
   /** Draws in the next frame; more calls until then are one. */
@@ -76,7 +68,7 @@ class App {
     this.state.cursor = cursor === null || this.state.axis === "seconds" ? cursor : Math.round(cursor);
     if (!this.pointing) requestAnimationFrame(() => {
       this.pointing = false;
-      this.link();
+      putLink(writeLink(this.state));
       this.point();
     });
     this.pointing = true;

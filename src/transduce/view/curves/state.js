@@ -11,7 +11,7 @@ function initialState() {
   };
 }
 
-/** Returns the state as the part of the address after #, without what is as at first. */
+/** Returns a link to the state, without what is as at first. */
 function writeLink(state) {
   const parts = [];
   const first = initialState();
@@ -23,7 +23,7 @@ function writeLink(state) {
   if (state.from !== null) parts.push(`from=${Number(state.from.toPrecision(8))}`, `to=${Number(state.to.toPrecision(8))}`);
   if (state.cursor !== null) parts.push(`at=${Number(state.cursor.toPrecision(8))}`);
   if (state.hidden.size) parts.push(`off=${[...state.hidden].sort((a, b) => a - b).map((n) => n + 1).join(",")}`);
-  return parts.join("&");
+  return parts.length ? `#${parts.join("&")}` : location.pathname + location.search;
 }
 
 /** Returns the state that a link names; what is not of its form is left as at first. */

@@ -54,6 +54,7 @@ from transduce.view.explainer.weights import (
     store_weights,
 )
 from transduce.view.page.document import (
+    FITTED,
     DataBlock,
     Texts,
     base64_block,
@@ -81,7 +82,7 @@ VIEWS = (
     *("state", "texts", "compute", "cells", "picture", "panels", "tree", "training", "guess"),
     *("map", "switches", "stages", "tour", "scenes", "film", "export", "main"),
 )
-PARTS = list_parts("explainer", [f"script/{name}" for name in (*CORE, *VIEWS)])
+PARTS = list_parts("explainer", [f"script/{name}" for name in (*CORE, *VIEWS)], FITTED)
 
 
 @final

@@ -17,6 +17,7 @@ from transduce.view.page.squeeze import squeeze_script, squeeze_style
 
 VIEW = Path(__file__).parents[1]
 SHARED = ("dom", "language")  # scripts of most pages
+FITTED = (*SHARED, "fit")  # scripts of pages with a text box as high as its text
 UNPACK = ("page/seven.js", "page/unpack.js")
 JSON = "application/json"
 Texts = dict[str, str]

@@ -1,4 +1,4 @@
-// Creates elements, reads data blocks, inflates zlib, saves files and PNGs, and toggles the theme.
+// Creates elements, reads data blocks, inflates zlib, saves files and PNGs, sets the link, and toggles the theme.
 
 /** Returns the element of an id. */
 const byId = id => document.getElementById(id);
@@ -16,7 +16,7 @@ function create(tag, properties = {}, ...children) {
 
 /** Sets an attribute of an element, unless it has this value already; that saves a layout. */
 function setOnce(element, name, value) {
-  if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+  if (element.getAttribute(name) !== `${value}`) element.setAttribute(name, value);
 }
 
 /** Returns the value of a JSON data block. */
@@ -50,6 +50,16 @@ async function buildPng(svg, scale) {
   pixels.data.forEach((_, i, data) => (data[i] |= 1));
   pen.putImageData(pixels, 0, 0);
   return new Promise(done => canvas.toBlob(done));
+}
+
+/** Puts a link into the address; later, if the browser has had too many (WebKit takes 100 in ten seconds). */
+function putLink(link) {
+  clearTimeout(putLink.timer);
+  try {
+    history.replaceState(null, "", link);
+  } catch {
+    putLink.timer = setTimeout(putLink, 1e4, link);
+  }
 }
 
 /** Saves content as a file of the user. */

@@ -8,6 +8,7 @@ division has a space on each side, and no template literal is inside of another.
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 SCRIPT_TOKEN = re.compile(
     r"""
@@ -20,10 +21,10 @@ SCRIPT_TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# A line end between a block and a declaration is needless: statements end with semicolons.
-DECLARED = re.compile(r"(?<=})\n(?=(?:(?:async )?function|let) )")
 STYLE_NAME = re.compile(r'="([a-z-]+)"]')  # an attribute's value that needs no quotes
-STYLE_BLANK = re.compile(r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})", re.DOTALL)
+STYLE_BLANK = re.compile(
+    r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})|(?<=[ :(,])0(?=\.\d)", re.DOTALL
+)
 
 
 @cache
@@ -41,8 +42,10 @@ def squeeze_script(script: str) -> str:
             continue  # .5 for 0.5
         if text:
             kept.append(text)
-    joined = "".join(join_names("let" if token == "const" else token for token in kept[1:]))
-    return DECLARED.sub("", joined)
+    joined = join_names("let" if token == "const" else token for token in kept[1:])
+    # Statements end with semicolons, so that a line end behind a block or a condition is needless.
+    lines = (two for two in pairwise(["", *joined]) if two not in ((")", "\n"), ("}", "\n")))
+    return "".join(token for _, token in lines)
 
 
 def join_names(tokens: Iterable[str]) -> list[str]:
@@ -78,4 +81,4 @@ def squeeze_style(style: str) -> str:
     """Return a style sheet without comments, indentation and spaces around its punctuation."""
     lines = (line.strip() for line in STYLE_BLANK.sub("", style).splitlines())
     joined = "".join(f"{line}\n" for line in lines if line)
-    return re.sub(r"(?<=[{;,])\n|\n(?=})", "", STYLE_NAME.sub(r"=\1]", joined))
+    return re.sub(r"(?<=[{};,])\n|\n(?=})", "", STYLE_NAME.sub(r"=\1]", joined))

@@ -7,14 +7,21 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from transduce.text.languages import DOUBTFUL, SURE
-from transduce.view.page.document import build_page, json_block, list_parts, read_texts, texts_block
+from transduce.view.page.document import (
+    FITTED,
+    build_page,
+    json_block,
+    list_parts,
+    read_texts,
+    texts_block,
+)
 
 SCRIPTS = (
     *("texts", "language", "state", "answers", "detection", "words", "choices", "controls"),
     *("history", "main"),
 )
 PARTS = replace(
-    list_parts("translation", [f"script/{name}" for name in SCRIPTS]),
+    list_parts("translation", [f"script/{name}" for name in SCRIPTS], FITTED),
     connect="'self'",
     forms="'self'",
 )

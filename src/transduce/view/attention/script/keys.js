@@ -15,7 +15,7 @@ const moveStep = by => header.steps[state.step + by - 1] && goToStep(state.step 
 const FLIPS = { a: "all", m: "mean", w: "words", e: "marks", s: "peaks", c: "second", d: "theme" };
 const KEYS = {
   "[": () => change({ layer: layerAt(-1) }), "]": () => change({ layer: layerAt(1) }),
-  k: () => change(kindChange(next(header.kinds.map(one => one.kind), state.kind))),
+  k: () => change(kindChange(next(Object.keys(KINDS), state.kind))),
   v: () => change(viewChange(next(VIEWS, state.view))),
   ",": () => moveThreshold(-1), ".": () => moveThreshold(1), "<": () => moveStep(-1), ">": () => moveStep(1),
   g: () => save("svg"), p: () => save("png"), t: () => save("csv"),

@@ -7,9 +7,7 @@ function change(parts) {
   state.layer = nearest(kindNow().layers, state.layer);
   if (isView("align") && state.kind !== "cross") state.view = "lines";
   if (before.kind === state.kind && before.words !== state.words) keepChosen(before);
-  try {
-    history.replaceState(null, "", writeHash(state));
-  } catch { /* a frame without an address of its own */ }
+  putLink(writeHash(state));
   return show();
 }
 

@@ -32,6 +32,7 @@ function showStrips() {
 /** Brings the controls to the state. */
 function showControls() {
   setValue("text", state.text);
+  fitText();
   setValue("prefix", state.prefix);
   byId("beam").value = state.beam;
   fill("precision", gettext("{0} bits", { float16: 16, int8: 8, float32: 32 }[header.stages[state.stage].numbers]));
@@ -127,6 +128,7 @@ function fillPage() {
   fillChapters();
   byId("text").maxLength = byId("prefix").maxLength = 1000;
   byId("text").value = example.text;
+  fitText();
 }
 
 /** Listens to what the reader does. */
@@ -134,6 +136,7 @@ function listen() {
   let timer = 0;
   const send = () => ((timer = 0), change({ text: byId("text").value, prefix: byId("prefix").value, source: 0, target: 0, step: 0, cell: "" }));
   const typed = () => {
+    fitText();
     clearTimeout(timer);
     timer = setTimeout(send, 250);
   };
@@ -156,6 +159,7 @@ function listen() {
   for (const [id, act] of Object.entries(PRESSED)) on(id, "click", act);
   listenToFilm();
   document.addEventListener("keydown", onKey);
+  addEventListener("resize", fitText);
   addEventListener("hashchange", () => change(readHash(location.hash)));
 }
 

@@ -127,8 +127,6 @@ function change(parts, { remember = false } = {}) {
   const before = state;
   if (remember) page.undo.push(Object.fromEntries(Object.keys(parts).map(name => [name, before[name]])));
   state = clampState({ ...before, ...parts });
-  try {
-    history.replaceState(null, "", writeHash(state));
-  } catch { /* a frame without an address of its own */ }
+  putLink(writeHash(state));
   return page.result && haveSameNumbers(before, state) ? show() : compute();
 }

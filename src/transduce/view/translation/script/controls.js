@@ -1,11 +1,5 @@
 // Handles languages, swapping, sharing by link, copying, text size, and keys in the translation.
 
-/** Makes the text's box as high as the text. */
-function fitText() {
-  byId("text").style.height = "auto";
-  byId("text").style.height = `${byId("text").scrollHeight}px`;
-}
-
 /** Shows the whole text, and how many characters are left. */
 function showLeft() {
   fitText();
