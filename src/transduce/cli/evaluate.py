@@ -64,16 +64,16 @@ def command(  # noqa: PLR0915 - all steps of an evaluation, in order
     SOURCE and REFERENCE are files, or SOURCE alone is a file of pairs, such as test.tsv, or the
     name of a test set that `transduce fetch` has downloaded, such as newstest2014; CORPUS:SPLIT
     names another split of a corpus. For a parser, a tagger or a model of signals SOURCE is the only
-    file: trees in brackets, a token, a tab and its label on each line, or a list as for `transduce
-    train --signals`.
+    file: trees in brackets; or a token, a tab and its label on each line; or a list as `transduce
+    train --signals` takes it.
 
     Prints each score with its signature and the test set's name, whether it is comparable with a
     score of the paper, and the perplexity of the reference without label smoothing. Warns if SOURCE
     and REFERENCE seem to be exchanged. `transduce score --against` tests whether the translations
     of two models (-o) differ by more than chance.
 
-    With --contrast a table follows with the scores of changed lines. The changes are those of
-    settings such as data.upper_case: capitals and end marks on both sides, typos in the source.
+    With --contrast a table follows with scores of the test set after changes that settings such as
+    data.upper_case make in training: capitals and end marks on both sides, typos in the source.
     """
     require(baseline != "", "--baseline is empty", "a file, or CORPUS:SPLIT")
     is_stdout_free = output is None or not means_standard_output(output)
@@ -156,7 +156,7 @@ def format_evaluation(found: "Evaluation") -> list[str]:
 def format_contrast(found: "Evaluation") -> Iterator[str]:
     """Yield a table's lines with the scores of plain and changed text; none without --contrast.
 
-    The scores of single words and the signature of a changed form follow on lines of their own.
+    Below the table follow the scores of single words, and the first form's signature as an example.
     """
     names = [score.name for score in found.scores]
     plain = [f"{score.value:.2f}" for score in found.scores]

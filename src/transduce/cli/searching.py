@@ -319,7 +319,7 @@ def warn_if_unfinished(folders: Sequence[Path], used: int | None = None) -> None
 
 
 def has_finished(run: Path, step: int) -> bool:
-    """Return whether a run ended at `step`, even early; False if its checkpoint is damaged."""
+    """Return whether a run finished or stopped early at `step`; False if its checkpoint is bad."""
     from transduce.checkpoint.checkpoints import Snapshot
     from transduce.checkpoint.run_file import read_run
     from transduce.checkpoint.steps import CHECKPOINTS, step_folder

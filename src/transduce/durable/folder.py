@@ -217,8 +217,8 @@ class VerifiedFolder:
     def open(self, name: str) -> Iterator["HashingReader"]:
         """Context manager: yield a file's reader; FolderError at exit if bytes are not as listed.
 
-        If the block raises FolderError and a file of at most 1 GiB is not as listed, the error says
-        so.
+        If the block raises FolderError, a file of at most 1 GiB is still checked; if its bytes
+        are not as listed, the error says that instead.
         """
         path, entry = self.folder / name, self.entry(name)
         with open_regular(path) as stream:
@@ -289,7 +289,7 @@ def has_manifest(path: Path) -> bool:
 def resolve_output(path: str | PathLike[str]) -> Path:
     """Return an output path, or the target if it is a link; InputError for a wrong name or place.
 
-    Refused are a name that ends in / or as a packed file does, a circular link, and a place where
+    Refused are a name that ends in /, .gz, .xz or .zst, a circular link, and a place where
     a file would damage a run, model or store. /dev/stdout stays as it is if standard output is a
     pipe, which has no path.
     """
@@ -323,11 +323,11 @@ def require_harmless_output(output: Path) -> None:
 def require_own_folder(
     folder: Path, sign: str, ours: Collection[str], kind: str, mark: str | None = None
 ) -> None:
-    """Raise InputError if a folder has no `sign` but files other than `ours`, or is in a model.
+    """Raise InputError if a folder is in use for something else, or lies in a model or a `kind`.
 
-    The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
-    is to be, such as "run". A path inside a model or a store is refused, too, and one inside a
-    folder that has the file `mark`, by which another folder of this kind is recognised.
+    A folder without `sign` may hold only hidden files and `ours`, which are written before `sign`.
+    `kind` is what the folder is to be, such as "run". No folder above it may be a model or a store,
+    or have the file `mark`, which would make it another folder of this kind.
     """
     require_harmless_output(folder)
     for above in Path(os.path.realpath(folder)).parents:
@@ -483,7 +483,7 @@ def unreadable_error(path: Path, error: OSError) -> TransduceError:
     """Return a FolderError for an unreadable path, or another error if memory or files ran out.
 
     A missing permission is reported as such, not as damage. If memory or open files ran out, the
-    error is no FolderError, since a run skips a checkpoint with a FolderError.
+    error is no FolderError: a run would take it for damage and skip a sound checkpoint.
     """
     if exhaustion := find_exhaustion(error):
         return exhaustion

@@ -239,7 +239,7 @@ def require_exportable(model: TaskModel) -> None:
 
 
 def build_readme(model: TaskModel, target: Target, precision: str, card: str) -> str:
-    """Return the README of an exported model; `card` is the card of the model folder, or ""."""
+    """Return an exported model's README; sections of `card` (may be "") stay, except on use."""
     description = model.task.describe(model.recipe.data)
     parameters = sum(weight.numel() for weight in model.transformer.named_weights().values())
     origin = f"Exported by transduce in {precision} from the model with sha256 `{model.hash}`."

@@ -55,7 +55,7 @@ def raise_import_errors(package: str) -> Iterator[None]:
 
 
 def describe_penalty(search: Search, greedy: str) -> list[str]:
-    """Return [a sentence on the program's other length penalty], or [] if a search has none.
+    """Return [a sentence on how the program's length penalty differs], or [] if `search` has none.
 
     `greedy` is the program's option for greedy search, such as "num_beams=1".
     """

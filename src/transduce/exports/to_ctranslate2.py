@@ -186,7 +186,7 @@ def serialise_variables(variables: Mapping[str, np.ndarray]) -> Iterator[bytes]:
 
 
 def pack_string(text: str) -> bytes:
-    """Return a string's bytes in model.bin: its length, its UTF-8 bytes and a zero byte."""
+    """Return a string's bytes in model.bin: UTF-8 and a zero byte, after the length of both."""
     data = text.encode() + b"\0"
     return struct.pack("<H", len(data)) + data
 

@@ -179,7 +179,7 @@ def load_loops() -> bool:
 
 @cache
 def try_loops() -> bool:
-    """Run all compiled loops of a search on zeros; return whether they work on this machine.
+    """Run every compiled search loop on zero tensors; return whether they work on this machine.
 
     numba may be missing, not fit this numpy, lack a shared library, or find the disk full.
     """

@@ -240,7 +240,7 @@ def list_strides(*sides: Tensor) -> list[int]:
 
 
 def count_warps(sizes: tuple[int, int, int, int]) -> int:
-    """Return how many warps run a kernel for these sizes: queries, keys, K and V."""
+    """Return Triton's num_warps for a kernel with these tile sizes: queries, keys, d_k and d_v."""
     scores = sizes[0] * sizes[1]
     return 1 if scores <= 32 * 32 else 4 if scores <= 64 * 64 else 8
 

@@ -68,7 +68,7 @@ def find_changed(plain: Operations = PLAIN) -> set[str]:
 
 @cache
 def is_changed(name: str, plain: Operations = PLAIN) -> bool:
-    """Return whether the code of `paper/` that the fast form `name` replaces was changed.
+    """Return whether the `paper/` code replaced by the fast form `name` was changed.
 
     A name without a fast form counts as changed: it is that of a new class in an old one's place.
     """

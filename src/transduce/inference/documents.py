@@ -69,7 +69,7 @@ def parse_document(translator: Translator, document: Path | bytes, form: object)
 
 
 def translate_sentences(translator: Translator, document: Document) -> Iterator[list[Output]]:
-    """Yield [the output] of each sentence, with word alignments if there are inline tags."""
+    """Yield a list of one output per sentence, with word alignments if there are inline tags."""
     on_warning = translator.on_warning
 
     def warn(warning: LineWarning) -> None:

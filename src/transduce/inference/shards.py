@@ -93,7 +93,7 @@ class ShardText:
         return islice(lines, self.lines.start, self.lines.stop)
 
     def describe(self, how: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the manifest's "number", "of", "text" and "how", which has models and options."""
+        """Return manifest data: shard number and count, text line count and hash, and `how`."""
         place = {"number": self.shard.number, "of": self.shard.count}
         return place | {"text": {"lines": self.total, "sha256": self.sha256}, "how": dict(how)}
 

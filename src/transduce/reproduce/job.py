@@ -68,7 +68,7 @@ class TableRequest:
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], request: TableRequest) -> list[RowJob]:
-    """Return a job for each requested row and seed, by seed; InputError for an unknown row."""
+    """Return the jobs of the requested rows, seed after seed; InputError for an unknown row."""
     for row in request.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))

@@ -49,7 +49,7 @@ CLAIMS = (
 )
 MEASURED = ("BLEU", "BLEU-paper", "PPL", "params ×10⁶", "averaged", "steps", "minutes")
 NOT_COMPARABLE = "no BLEU here may stand beside the paper's, which are of other languages"
-PrintedRows = Mapping[str, Table2Row]  # the paper's rows by our row's name, or the model's
+PrintedRows = Mapping[str, Table2Row]  # by our row's name; if we have none, by the paper's model
 COUNTED = ("estimated", "counted", "of base's")
 
 
@@ -80,7 +80,7 @@ def build_report(table: ResultTable) -> Report:
 
 
 def find_printed(one: Table2Row | None, pair: str) -> dict[str, str | None]:
-    """Return a printed row's "printed_bleu" and "printed_cost" for a pair; both None if None."""
+    """Return a printed row's "printed_bleu" and "printed_cost" for a pair; None without a row."""
     return {"printed_bleu": one and one.bleu[pair], "printed_cost": one and one.cost[pair]}
 
 

@@ -21,7 +21,7 @@ Preprocess = Callable[[Texts], tuple[Texts, str]]
 @final
 @dataclass(frozen=True)
 class Score:
-    """The score of one output by one metric."""
+    """A metric's corpus-level score of one output, with its signature, test set and line count."""
 
     name: str  # name of the metric, such as BLEU
     value: float
@@ -44,7 +44,7 @@ class Score:
 
 
 def format_scores(scores: Sequence[Score]) -> list[str]:
-    """Return each score's line; after the first line an unknown test set is "the same N lines"."""
+    """Return a line per score; an unknown test set is named once, then "the same N lines"."""
     lines = list(map(str, scores))
     if scores and scores[0].test_set.startswith(NAMELESS):
         first = f"{scores[0].test_set} | {scores[0].lines:,} lines"

@@ -138,7 +138,7 @@ def require_changes(changes: object) -> None:
 
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Return a copy of the recipe with the values, or their text, by path; refuse invalid ones."""
+    """Return a copy of the recipe with new values by path ("8" is read as 8); refuse bad ones."""
     require_changes(changes)
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():

@@ -234,6 +234,7 @@ def test_pieces_that_flow_through_the_map_cover_no_label(opened):
 def test_a_link_brings_back_what_is_shown(opened, parts):
     change(opened, **parts)
     shown = opened.run("return [document.body.innerText, transduce.state()]")
+    opened.wait("(location.hash || '#') === transduce.writeHash(transduce.state())")
     link = opened.run("return location.hash")
     opened.run("location.hash = '#p=pieces'")
     opened.wait("transduce.page.ready && transduce.state().panel === 'pieces'")
@@ -555,21 +556,20 @@ def test_the_sentence_is_seen_whole_and_its_box_is_no_higher(opened):
     def lines():
         return opened.run("""
             const box = document.getElementById('text'), { lineHeight } = getComputedStyle(box);
-            return [box.scrollHeight, box.clientHeight].map(one => one / parseFloat(lineHeight));
+            const high = parseFloat(lineHeight);
+            return [box.scrollHeight, box.clientHeight].map(one => Math.round(one / high));
         """)
 
-    assert lines() == pytest.approx([1, 1])
+    assert lines() == [1, 1]
     change(opened, text="the red house " * 12)
     needed, high = lines()
-    assert needed == pytest.approx(high)
-    assert needed > 3
+    assert needed == high > 3
     opened.resize(390)
     opened.next_frame()
     needed, narrow = lines()
-    assert needed == pytest.approx(narrow)
-    assert narrow > high
+    assert needed == narrow > high
     opened.type_into("#text", "Control+a", "a")
-    assert lines() == pytest.approx([1, 1])
+    assert lines() == [1, 1]
 
 
 def test_no_switch_is_in_a_scroll_of_its_own_and_the_result_stays_in_sight(opened):

@@ -188,7 +188,7 @@ class LayerRow:
         return next(p for p in self.points if (p.n, p.d) == self.plan.middle)
 
     def points_along(self, letter: str) -> list[MeasuredPoint]:
-        """Return the points at the median d sorted by n, or for "d" those at the median n by d."""
+        """Return the points sorted by `letter`, "n" or "d", with the other one at its median."""
         other, median = ("d", self.plan.middle[1]) if letter == "n" else ("n", self.plan.middle[0])
         found = (point for point in self.points if getattr(point, other) == median)
         return sorted(found, key=attrgetter(letter))

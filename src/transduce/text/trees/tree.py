@@ -129,7 +129,7 @@ def clean_tree(tree: Tree) -> Tree | None:
 
 
 def remove_wrapper(tree: Tree) -> list[Constituent]:
-    """Return a tree's constituents, except a root that is labelled "", TOP, ROOT or S1.
+    """Return a tree's constituents, less a root "", TOP, ROOT or S1 whose child spans all words.
 
     The root stays if no other constituent spans all its words; its label "" then becomes TOP,
     which EVALB does not count.

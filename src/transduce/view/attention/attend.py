@@ -280,7 +280,7 @@ def rank_next_pieces(
     output: Sequence[int],
     vocabulary: Vocabulary,
 ) -> list[OutputStep]:
-    """Return each output piece's probability and the likeliest pieces in its place, without beams.
+    """Return each output piece's probability and the likeliest pieces after the same prefix.
 
     `states` are the decoder's; row t gives the probabilities of piece t of the output.
     """

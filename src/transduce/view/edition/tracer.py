@@ -42,7 +42,7 @@ Lines = tuple[int, int]  # first and last line of a statement, or of a compound 
 @final
 @dataclasses.dataclass(frozen=True)
 class Values:
-    """The values that a statement gave in call number `call` of its function, as text by name."""
+    """A statement's values by name or expression, as text, in call `call` of its function."""
 
     call: int
     named: Mapping[str, str]

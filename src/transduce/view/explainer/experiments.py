@@ -183,7 +183,7 @@ def decode_output(translator: Translator, ids: Sequence[int]) -> str:
 def translate_with_change(
     translator: Translator, model: Transformer, text: str, change: Change
 ) -> list[int]:
-    """Translate a text with a change, as the page does; return the ids, with END.
+    """Translate a text as the explainer page does, with a change; return output ids and END.
 
     A changed model computes everything anew at every step. So its output has at most `LONGEST`
     pieces, or as many as the source if that has more.

@@ -149,7 +149,7 @@ def survey(
 def align_pairs(
     translator: Translator, pairs: Sequence[Pair], gold: Sequence[str] | None
 ) -> list[AlignedPair]:
-    """Encode the pairs that fit the model; return each with its word links.
+    """Return the pairs that fit the model, encoded, each with its word links or None.
 
     The links are those in `gold` or, without it, the model's own. They are None unless the
     model translates text. Empty pairs are left out. Raises InputError if no pair remains, if a
