@@ -117,9 +117,12 @@ def test_an_export_says_that_an_edited_chapter_is_not_in_it(tmp_path, monkeypatc
     monkeypatch.setattr(FeedForward, "compute_inner", lambda self, x: self.inner(x).tanh())
     is_changed.cache_clear()
     found = transduce.export(folder, to="ctranslate2", output=tmp_path / "out")
+    of_layers = module.describe_edits(module.TARGETS["onnx"])
     monkeypatch.undo()
     is_changed.cache_clear()
-    assert found.differences[-1].endswith("as edited (add_gradients, run_layers)")
+    names = "as edited (add_gradients, run_layers)"
+    assert found.differences[-1] == f"it computes the paper's formulas, not those of paper/ {names}"
+    assert of_layers.startswith(f"the graphs have the layers of paper/ {names}, but ")
 
 
 def test_an_export_says_what_differs_and_is_not_written_twice(tmp_path, monkeypatch):

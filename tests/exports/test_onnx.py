@@ -6,7 +6,7 @@ import torch
 from tests.exports.random_members import random_member, shapes
 from tests.exports.test_ctranslate2 import SOURCE, TARGET, our_log_probs
 
-from transduce.exports.to_onnx import EncoderGraph, StepGraph
+from transduce.exports.to_onnx import EncoderGraph, StepGraph, copy_plain, trace_encoder, trace_step
 
 LONGER = [9, 8, 7, 6, 5, 4, 3, 0]
 
@@ -31,3 +31,18 @@ def step_through(member):
 def test_the_step_with_its_cache_computes_the_models_log_probabilities(name):
     member = random_member(shapes()[name])
     np.testing.assert_allclose(step_through(member), our_log_probs(member), rtol=2e-6, atol=2e-5)
+
+
+def test_the_graphs_are_float32_and_without_dropout_whatever_the_default_type_is(monkeypatch):
+    traced = []
+    monkeypatch.setattr(torch.onnx, "export", lambda *given, **_: traced.append(given[:2]))
+    monkeypatch.setattr(torch.nn.functional, "dropout", lambda *_: pytest.fail("dropout is traced"))
+    plain = random_member().transformer
+    torch.set_default_dtype(torch.float64)
+    try:
+        trace_encoder(copy_plain(plain))
+        trace_step(copy_plain(plain))
+        for graph, examples in traced:
+            assert {one.dtype for one in graph(*examples)} == {torch.float32}
+    finally:
+        torch.set_default_dtype(torch.float32)

@@ -1,4 +1,4 @@
-"""Run a command and turn its error into a sentence, a hint and an exit code."""
+"""Run a command; turn an error, such as an unknown option, into sentence, hint and exit code."""
 
 import errno
 import mmap

@@ -138,14 +138,20 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
             require_free_output(target, folder, force=force)  # it may have appeared meanwhile
             with packed.open("rb") as made:
                 shutil.copyfileobj(made, stream)
-    differences = [*target.list_differences(loaded), *filter(None, [missing])]
-    changed = [name for name in list_changed_parts() if name != "Adam"]
-    if changed and target is not ONNX:  # whose graphs are traced from the layers of paper/
-        names = ", ".join(changed)
-        differences += [
-            f"it computes the paper's formulas, not those of paper/ as edited ({names})"
-        ]
+    edits = describe_edits(target)
+    differences = [*target.list_differences(loaded), *filter(None, [missing, edits])]
     return Export(folder, target.name, tuple(differences), proof, why)
+
+
+def describe_edits(target: Target) -> str:
+    """Return a sentence on what an export keeps of an edited `paper/`, or "" if none was edited."""
+    changed = ", ".join(name for name in list_changed_parts() if name != "Adam")
+    if not changed:
+        return ""
+    if target is ONNX:  # its graphs are traced from the layers
+        parts = "embedding, mask and cache of their own"
+        return f"the graphs have the layers of paper/ as edited ({changed}), but {parts}"
+    return f"it computes the paper's formulas, not those of paper/ as edited ({changed})"
 
 
 def find_target(name: str, precision: str) -> Target:

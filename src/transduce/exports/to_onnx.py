@@ -1,6 +1,7 @@
 """Export to ONNX: the encoder, and a step of the decoder with its cache, for onnxruntime.
 
-The graphs are traced from the layers of the paper's chapters, on padded batches.
+The graphs are traced from the layers of the paper's chapters, on padded batches. Equation 1 is
+traced without its dropout, which would be an operator that some programs refuse.
 """
 
 import warnings
@@ -26,7 +27,7 @@ from transduce.paper.model import (
     Transformer,
     compute_sinusoids,
 )
-from transduce.paper.operations import attention, run_layers, split_heads
+from transduce.paper.operations import attention_weights, log_softmax, run_layers, split_heads
 from transduce.paper.search import beam_search
 from transduce.vocabulary import END
 
@@ -43,7 +44,8 @@ MEMORY = {1: "batch", 3: "source"}
 def write_onnx(model: TaskModel, writer: FolderWriter, _precision: str) -> None:
     """Write ONNX graphs of encoder and decoder step, and tokenizers; ImportError without `onnx`."""
     with raise_import_errors("onnx"):
-        import onnx  # type: ignore[import-not-found]  # noqa: F401 - torch.onnx needs it
+        # torch.onnx needs it; a mere folder named onnx can be imported, too, but has no ModelProto
+        from onnx import ModelProto  # type: ignore[import-not-found]  # noqa: F401
 
     plain = copy_plain(model.transformer)
     writer.write(ENCODER, trace_encoder(plain))
@@ -58,7 +60,7 @@ def copy_plain(model: Transformer) -> Transformer:
     weights = model.named_weights()
     for name, weight in copied.named_weights().items():
         weight.copy_(weights[name])
-    return copied.requires_grad_(requires_grad=False)
+    return copied.float().cpu().requires_grad_(requires_grad=False)
 
 
 def trace_encoder(model: Transformer) -> bytes:
@@ -73,8 +75,10 @@ def trace_step(model: Transformer) -> bytes:
     """Return one decoder step as an ONNX file, for any number of sentences and cached positions."""
     sizes = model.sizes
     layers, heads, widths = sizes.decoder_depth, sizes.heads, (sizes.d_k, sizes.d_v)
-    memory = tuple(torch.zeros(layers, 2, heads, 3, width) for width in widths)
-    past = tuple(torch.zeros(layers, 2, heads, 4, width) for width in widths)
+    memory, past = (
+        tuple(torch.zeros(layers, 2, heads, n, width, dtype=torch.float32) for width in widths)
+        for n in (3, 4)
+    )
     mask = torch.ones(2, 3, dtype=torch.bool)
     ids, position = torch.ones(2, dtype=torch.long), torch.full((1,), 4)
     inputs = {
@@ -138,7 +142,8 @@ class EncoderGraph(nn.Module):
             _dropout: float,
         ) -> Float[Tensor, "P H d_v"]:
             allowed = attention_mask[:, None, None].expand(-1, 1, input_ids.shape[1], -1)
-            return attention(pad(q), pad(k), pad(v), allowed).transpose(1, 2).flatten(0, 1)
+            attended = attention_weights(pad(q), pad(k), allowed) @ pad(v)
+            return attended.transpose(1, 2).flatten(0, 1)
 
         embedded = self.model.source(input_ids.flatten()).view(*input_ids.shape, -1)
         x = (embedded + self.positions[: input_ids.shape[1]]).flatten(0, 1)
@@ -171,7 +176,7 @@ class StepGraph(nn.Module):
         x = self.model.target(ids) + self.positions.index_select(0, position)
         states = self.model.decoder_final_norm(run_layers(self.model.decoder, x, caches))
         keys, values = ([getattr(one, name) for one in caches] for name in ("keys", "values"))
-        log_probs = self.model.logits(states).log_softmax(dim=-1)
+        log_probs = log_softmax(self.model.logits(states))
         return log_probs, torch.stack(keys), torch.stack(values)
 
 
@@ -196,12 +201,13 @@ class StepCache:
     def attend(self, q: Float[Tensor, "B H K"]) -> Float[Tensor, "B Hd_v"]:
         """Attend from each newest token to its hypothesis; concatenate the heads."""
         allowed = torch.ones_like(self.keys[0, :1, :, 0], dtype=torch.bool)  # [1 U]
-        return attention(q[:, :, None], self.keys, self.values, allowed).flatten(1)
+        return (attention_weights(q[:, :, None], self.keys, allowed) @ self.values).flatten(1)
 
     def attend_to_source(self, q: Float[Tensor, "B H K"]) -> Float[Tensor, "B Hd_v"]:
         """Attend from each newest token to its source; concatenate the heads."""
         allowed = self.in_source[:, None, None]
-        return attention(q[:, :, None], self.source_keys, self.source_values, allowed).flatten(1)
+        weights = attention_weights(q[:, :, None], self.source_keys, allowed)
+        return (weights @ self.source_values).flatten(1)
 
 
 def list_positions(

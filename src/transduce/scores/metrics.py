@@ -1,4 +1,4 @@
-"""All metrics by name."""
+"""All metrics by name, and what each counts as a word in a language without spaces."""
 
 from collections.abc import Callable, Mapping, Sized
 from functools import partial

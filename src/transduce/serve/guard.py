@@ -181,8 +181,8 @@ async def answer_error(_request: object, error: Exception) -> JSONResponse:
     """Return the JSON answer to a refused request, an unknown path or method, or a fault."""
     if isinstance(error, HTTPException):  # of Starlette's router
         status = HTTPStatus(error.status_code)
-        allowed = (error.headers or {}).get("Allow")
-        fact = status.phrase.lower() + (f": use {allowed}" if allowed else "")
+        allowed = sorted((error.headers or {}).get("Allow", "").split(", "))
+        fact = status.phrase.lower() + (f": use {', '.join(allowed)}" if any(allowed) else "")
         error = Refusal(status, fact, error.headers)
     elif not isinstance(error, Refusal):
         error = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the server")

@@ -1,6 +1,7 @@
 """The server's models: finds a request's model and its answers; refuses it when too many wait.
 
-Its counters are in the text format that Prometheus reads; users' texts are not in them.
+It also says which languages a text may be in. Its counters are in the text format that Prometheus
+reads; users' texts are not in them.
 """
 
 import asyncio

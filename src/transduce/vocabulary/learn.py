@@ -1,4 +1,4 @@
-"""Learning a vocabulary's pieces from lines of text    (section 5.1)"""
+"""Learning a vocabulary's pieces from lines of text (section 5.1); whole words: kinds.py"""
 
 import json
 import random
