@@ -233,6 +233,9 @@ def test_a_folder_that_holds_the_model_names_it(call, model):
     ended = call("translate", model.parent, stdin=b"a dog\n")
     hint = f"hint: name the folder in it: {model}"
     assert (ended.code, ended.stderr.splitlines()[1]) == (3, hint)
+    model.rename(model.with_name(".tmp-0-model"))  # as after a kill
+    ended = call("translate", model.parent, stdin=b"a dog\n")
+    assert "name a folder that `transduce average`" in ended.stderr
 
 
 def test_one_who_types_is_told_how_to_end(call, model, monkeypatch, capsys):

@@ -103,8 +103,12 @@ def read_stored_model(folder: Path) -> StoredModel:
     require_folder(folder, "name a model folder or a run")
     if not is_model(folder):
         hint = "name a folder that `transduce average` or `transduce train` wrote"
-        inner = [one for one in sorted(list_entries(folder)) if is_model(one) or is_run(one)]
-        if inner:
+        # a checkpoint has no recipe, and a name with a dot is that of an interrupted writing
+        seen = [one for one in sorted(list_entries(folder)) if not one.name.startswith(".")]
+        inner = [one for one in seen if is_run(one) or (one / RECIPE).is_file()]
+        if is_run(folder.absolute().parent):
+            hint = f"name the run: {folder.parent}"
+        elif inner:
             hint = "name the folder in it: " + " or ".join(map(str, inner[:2]))
         raise FolderError("is neither a model folder nor a run", hint, file=folder)
     return load_model(folder, count_weights)

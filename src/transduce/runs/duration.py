@@ -37,6 +37,8 @@ WARM_UP_LINES = 4  # lines that are translated before the measurement
 FORWARD_SHARE = 1 / 3  # the cost of a forward pass, relative to that of forward and backward passes
 VALIDATION_SHARE = 0.2  # the largest share of the given minutes for validations
 FEWEST_PASSES = 5  # with fewer passes in the given minutes a smaller model is chosen
+# with fewer tokens a side, a smaller model of equal cost translates better (Multi30k)
+ENOUGH_TOKENS = 4_000 * 2_048
 FEWEST_UPDATES = 1_000  # with fewer in the given minutes, updates, then the model are smaller
 FEWEST_TOKENS = 1_024  # the smallest updates that are chosen
 UPDATE_SIZES = ("data.source_tokens", "data.target_tokens")  # settings for the size of an update
@@ -164,10 +166,10 @@ def fit_to_minutes(
     """Return the recipe, resized to train within `minutes` on this machine, and a sentence on that.
 
     Sizes are tried from the one for the corpus downwards. The first one is taken that makes five
-    passes and 1,000 updates, or its whole run, in `minutes`; else the smallest. A longer run gets
-    fewer updates, and smaller ones if under 1,000 would be left. The time is measured with threads
-    and micro-batches chosen for this machine and for as many processes as `rank` states; the recipe
-    keeps its own.
+    passes and reads 8 million tokens a side, or makes its whole run, in `minutes`; else the
+    smallest. A longer run gets fewer updates, and smaller ones if under 1,000 would be left. The
+    time is measured with threads and micro-batches chosen for this machine and for as many
+    processes as `rank` states; the recipe keeps its own.
     """
     for path in ("training.steps", *UPDATE_SIZES):
         require(
@@ -180,9 +182,13 @@ def fit_to_minutes(
         resolved = resolve_machine_settings(tried, corpus, rank.local_size)
         pace = measure_pace(resolved, corpus, rank.world_size)
         whole = pace.estimate_seconds(tried)
-        small = pace.update_seconds * FEWEST_TOKENS / tried.data.source_tokens
-        needed = min(whole, max(whole * FEWEST_PASSES / passes, FEWEST_UPDATES * small))
-        if needed <= seconds or not sizes:
+        token_seconds = pace.update_seconds / tried.data.source_tokens
+        few = FEWEST_UPDATES * max(FEWEST_TOKENS, tried.data.max_length)
+        needed, enough = (
+            min(whole, max(whole * FEWEST_PASSES / passes, token_seconds * tokens))
+            for tokens in (few, max(few, ENOUGH_TOKENS))
+        )
+        if enough <= seconds or not sizes:
             break
     said = f"sizes and updates are for about {minutes:g} minutes on this machine, as busy as now"
     if seconds < needed:

@@ -114,7 +114,7 @@ def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator
             hint = "texts are read from files: download it first"
         elif is_missing and ("<" in name or "\n" in name):
             hint = "check the path; a document itself is given in Python as bytes: text.encode()"
-        elif is_missing and " " in name:
+        elif is_missing and " " in (Path(name).suffix or name):
             hint = (
                 "check the path; a sentence goes to standard input: echo 'A dog.' | transduce …, "
                 "and in Python into a list: ['A dog.']"
@@ -127,7 +127,9 @@ def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator
 def find_similar_file(path: Path) -> Path | None:
     """Return the path of the file beside a missing one whose name is most similar, if any is."""
     names = [entry.name for entry in islice(list_entries(path.parent), MOST_NAMES)]
-    return next((path.with_name(name) for name in get_close_matches(path.name, names)), None)
+    return next(
+        (path.with_name(name) for name in get_close_matches(path.name, names, cutoff=0.8)), None
+    )
 
 
 def display_name(path: Path | str) -> str:
