@@ -18,7 +18,7 @@ from transduce.errors import InputError
 from transduce.runs.texts import TaskFiles
 from transduce.tasks.text import TRANSLATION
 from transduce.text import files
-from transduce.text.files import read_lines, read_pairs, read_pairs_tsv
+from transduce.text.files import find_similar_file, read_lines, read_pairs, read_pairs_tsv
 
 WRITERS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
@@ -343,3 +343,11 @@ def test_a_blank_line_among_pairs_is_answered_with_the_option_for_labels(tmp_pat
         InputError, match=r"line 3: 1 column, not 2\nhint: .*; .* reads tokens with labels"
     ):
         list(TaskFiles(tmp_path / "words.tsv", TRANSLATION).read())
+
+
+def test_no_folder_and_no_dangling_link_is_suggested_for_a_missing_file(tmp_path):
+    (tmp_path / "train.fr").symlink_to("nowhere")
+    (tmp_path / "train.fx").mkdir()
+    assert find_similar_file(tmp_path / "train.fr") is None
+    (tmp_path / "train.fs").touch()
+    assert find_similar_file(tmp_path / "train.fr") == tmp_path / "train.fs"

@@ -59,6 +59,11 @@ class AlignmentResult:
         """The percentage of the sure links that the output has."""
         return percentage(self.in_sure, self.sure)
 
+    @property
+    def details(self) -> dict[str, float]:
+        """`precision` and `recall` in percent, and each count of links under its field name."""
+        return {"precision": self.precision, "recall": self.recall, **asdict(self)}
+
 
 def parse_gold_links(line: str) -> GoldLinks:
     """Return the sure links and all links of a gold line; raise InputError if it is malformed."""
@@ -100,8 +105,7 @@ def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
 def total_links(*counts: int) -> Result:
     """Return AER in percent; its details are precision and recall in percent, and the counts."""
     found = AlignmentResult(*counts)
-    rates = {"precision": found.precision, "recall": found.recall}
-    return Result(found.score, rates | asdict(found))
+    return Result(found.score, found.details)
 
 
 AER = Metric(

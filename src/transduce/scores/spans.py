@@ -58,6 +58,16 @@ class SpanCounts:
         """Precision, recall and F1, and the number of gold spans."""
         return SpanAverage(self.precision, self.recall, self.f1, self.gold)
 
+    @property
+    def score(self) -> float:
+        """F1 in percent."""
+        return 100 * self.f1
+
+    @property
+    def details(self) -> dict[str, float]:
+        """`recall` and `precision` in percent, and each count under its field name."""
+        return {"recall": 100 * self.recall, "precision": 100 * self.precision, **asdict(self)}
+
 
 @final
 @dataclass(frozen=True)
@@ -185,8 +195,7 @@ def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
 def total_spans(*counts: int) -> Result:
     """Return F1 in percent; its details are recall and precision in percent, and the counts."""
     found = SpanCounts(*counts)
-    rates = {"recall": 100 * found.recall, "precision": 100 * found.precision}
-    return Result(100 * found.f1, rates | asdict(found))
+    return Result(found.score, found.details)
 
 
 def count_tokens(texts: Texts) -> list[tuple[int, int]]:

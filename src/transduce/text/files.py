@@ -17,14 +17,13 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from difflib import get_close_matches
 from itertools import islice, zip_longest
 from pathlib import Path, PurePath
 from typing import cast, final
 
 from transduce.allowance import require_short_line
-from transduce.durable.files import list_entries
 from transduce.errors import InputError
 
 # Bounds memory: a file without a newline in 64 MiB is not text and is refused.
@@ -126,7 +125,9 @@ def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator
 
 def find_similar_file(path: Path) -> Path | None:
     """Return the path of the file beside a missing one whose name is most similar, if any is."""
-    names = [entry.name for entry in islice(list_entries(path.parent), MOST_NAMES)]
+    names = list[str]()
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        names = [one.name for one in islice(entries, MOST_NAMES) if one.is_file()]
     return next(
         (path.with_name(name) for name in get_close_matches(path.name, names, cutoff=0.8)), None
     )
@@ -254,6 +255,8 @@ class ZstdStream(io.RawIOBase):
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer with unpacked bytes and return the byte count, 0 at the end of the file."""
+        if not len(into):
+            return 0
         while not (count := self.ready.readinto(into)):
             self.ready = io.BytesIO()  # frees the last chunk
             if (chunk := next(self.chunks, None)) is None:
